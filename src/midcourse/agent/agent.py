@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 
+from midcourse.agent.blocking import runs_loop
 from midcourse.agent.control import LocalControl, LocalStore
 from midcourse.agent.following import FollowedRun
 from midcourse.agent.live_run import LiveRun
@@ -16,7 +17,7 @@ from midcourse.agent.models import add_call_reserves, build_embedder, build_role
 from midcourse.agent.roles import ROLES, OptionalRoles, RoleModels
 from midcourse.agent.start import check_references, new_run, new_run_id
 from midcourse.agent.tools.agent_tool import ONE_CALL, AgentTool
-from midcourse.agent.undo import UndoReport, undo_acts
+from midcourse.agent.undo import WITHOUT_MODELS, UndoneAct, UndoReport, undo_acts
 from midcourse.agent.wiring import (
     Job,
     blobs_in,
@@ -240,13 +241,30 @@ class Agent(OptionalRoles):
         cannot be undone are in the report with the reason. `dry_run` only finds the inverses. Raises `TaskInvalid`, `RunUnknown` and `RunBusy`.
         """
         with self.open_store() as store:
-            acts = undo_acts(self, store, run_id, step=step, dry_run=dry_run)
+            acts = self.undo_acts(store, run_id, step=step, dry_run=dry_run)
             return UndoReport(run=run_id, acts=tuple([act async for act in acts]))
+
+    def undo_acts(
+        self, store: Store, run_id: str, *, step: int | None = None, dry_run: bool = False
+    ) -> AsyncGenerator[UndoneAct]:
+        """The same as `undo`, for a run in this store: yields each act as soon as it has been undone or left."""
+        settings = self._settings.with_overrides(WITHOUT_MODELS)
+
+        async def carry_out(task: Task, planner: Planner) -> Result:
+            return await replace(self, planner=planner, model="", settings=settings, store=store).run(task)
+
+        return undo_acts(
+            store, run_id, world=self.world, settings=settings, carry_out=carry_out, step=step, dry_run=dry_run
+        )
 
     def undo_sync(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> UndoReport:
         """The same as `undo`, for programs without an event loop. Raises `RuntimeError` if one is running."""
         _refuse_inside_a_loop("agent.undo(…)")
         return asyncio.run(self.undo(run_id, step, dry_run=dry_run))
+
+    def with_store(self, store: Store) -> "Agent":
+        """The same agent with this store."""
+        return replace(self, store=store)
 
     @contextmanager
     def open_store(self) -> Generator[Store]:
@@ -316,11 +334,8 @@ class Agent(OptionalRoles):
 
 
 def _refuse_inside_a_loop(call: str) -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise RuntimeError(f"an event loop runs here already, as in a notebook: write `await {call}`")
+    if runs_loop():
+        raise RuntimeError(f"an event loop runs here already, as in a notebook: write `await {call}`")
 
 
 def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:

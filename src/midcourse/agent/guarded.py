@@ -4,12 +4,10 @@ Each call is a run with one step. It is written to the ledger before the functio
 unknown until `happened` decides it. Calls are runs, so `midcourse runs` and the console list them, and `midcourse approve` approves them.
 """
 
-import asyncio
 import inspect
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, replace
@@ -19,6 +17,7 @@ from string import Formatter
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from midcourse.agent.agent import Agent
+from midcourse.agent.blocking import run_blocking
 from midcourse.agent.function_name import FunctionName, is_same_file, name_function, refill, register
 from midcourse.agent.patience import Patience
 from midcourse.agent.process_store import PROCESS_STORE, load_settings, warn_of_default_home, warn_of_ignored_database
@@ -487,19 +486,3 @@ def _enter_call(identity: tuple[object, ...], what: str) -> Generator[Context]:
         yield context
     finally:
         call.over = True
-
-
-def run_blocking(call: Coroutine[Any, Any, R]) -> R:
-    """Run a coroutine from plain code. If this thread already runs an event loop, run it in another thread."""
-    if not _runs_loop():
-        return asyncio.run(call)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(copy_context().run, asyncio.run, call).result()
-
-
-def _runs_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

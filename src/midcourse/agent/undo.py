@@ -5,9 +5,9 @@ processes request it. See design/0028.
 """
 
 import inspect
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from midcourse.config.settings import Settings
 from midcourse.config.task.modules import import_named
@@ -24,14 +24,12 @@ from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
 from midcourse.history.journal import Journal, journal_of
 from midcourse.planners.inverse import InversePlanner
 from midcourse.policy.inverse import Certainty, Inverse, PastAct, find_inverse
+from midcourse.ports.planner import Planner
 from midcourse.ports.store import Store
 from midcourse.ports.world import World
 from midcourse.presentation.evidence import sent_acts
 from midcourse.presentation.vocabulary import REASONS, describe_step, format_argument
 from midcourse.worlds.functions import GUARD, Function, Functions, function_of
-
-if TYPE_CHECKING:
-    from midcourse.agent.agent import Agent
 
 UndoState: TypeAlias = Literal["planned", "undone", "gone", "left"]
 """`gone`: a probe no longer found the effect, so nothing was sent. `left`: the effect is still there, or may be."""
@@ -151,19 +149,25 @@ def _with_results(step: Step, results: dict[str, Argument]) -> Step:
 
 
 async def undo_acts(
-    agent: "Agent", store: Store, run_id: str, *, step: int | None = None, dry_run: bool = False
+    store: Store,
+    run_id: str,
+    *,
+    world: World,
+    settings: Settings,
+    carry_out: Callable[[Task, Planner], Awaitable[Result]],
+    step: int | None = None,
+    dry_run: bool = False,
 ) -> AsyncGenerator[UndoneAct]:
     """Undo the acts of a run, newest first, or only number `step`, and yield each one with its outcome.
 
+    `carry_out` runs the task of an undo in the world, with the planner that knows its inverse.
     If undoing an act fails, earlier acts are not tried, because it may depend on them. An act without an inverse does not
     stop the others. Raises `TaskInvalid` for an unknown step, and `RunBusy` if another process is undoing the run.
     """
-    settings = (agent.settings or Settings.load()).with_overrides(WITHOUT_MODELS)
-    agent = replace(agent, model="", settings=settings, store=store)
     acts = await load_acts(store, run_id)
     if step is not None and step not in {act.number for act in acts}:
         raise TaskInvalid(f"run {run_id} has no act {step} to undo; it has {len(acts)}")
-    catalogue = await _read_catalogue(agent.world) if acts else Catalogue()
+    catalogue = await _read_catalogue(world) if acts else Catalogue()
     _, task = await store.load(run_id)
     stopped = False
     for act in reversed([act for act in acts if step in (None, act.number)]):
@@ -173,13 +177,25 @@ async def undo_acts(
             yield replace(entry, state="left", reason=inverse)
             continue
         entry = replace(entry, inverse=describe_inverse(inverse))
-        if not dry_run:
-            again = _task_of(settings, task, run_id, inverse)
-            entry = (
-                replace(entry, state="left", reason=NOT_TRIED)
-                if stopped
-                else await _undo_act(agent, again, inverse, entry)
-            )
+        if stopped and not dry_run:
+            entry = replace(entry, state="left", reason=NOT_TRIED)
+        elif not dry_run:
+            again = _make_task(settings, task, run_id, inverse)
+            try:
+                result = await carry_out(again, InversePlanner(inverse, world))
+            except RunBusy:
+                raise RunBusy(f"another process is undoing act {entry.number}; try again when it has ended") from None
+            except KeyTaken:
+                earlier = await store.run_with_key(again.key) or ""
+                entry = replace(
+                    entry, state="left", run=earlier, reason=f"run {earlier} may have undone it; look for it"
+                )
+            else:
+                if result.success:
+                    entry = replace(entry, state="undone" if result.executions else "gone", run=result.run)
+                else:
+                    why = f"{REASONS[result.final_reason]}: {result.final_detail}"
+                    entry = replace(entry, state="left", run=result.run, reason=why)
         stopped = stopped or entry.state == "left"
         yield entry
 
@@ -196,7 +212,7 @@ async def _read_catalogue(world: World) -> Catalogue:
         await world.close()
 
 
-def _task_of(settings: Settings, task: Task, run_id: str, inverse: Inverse) -> Task:
+def _make_task(settings: Settings, task: Task, run_id: str, inverse: Inverse) -> Task:
     """The task of an undo. Every inverse needs approval, even a reversible one, unless approvals are off."""
     limits = Limits(outline="off").with_defaults(settings.limits())
     agreement: Agreement = settings.agreement()
@@ -215,24 +231,6 @@ def _task_of(settings: Settings, task: Task, run_id: str, inverse: Inverse) -> T
         limits=limits,
         agreement=agreement,
     )
-
-
-async def _undo_act(agent: "Agent", task: Task, inverse: Inverse, entry: UndoneAct) -> UndoneAct:
-    planned = replace(agent, planner=InversePlanner(inverse, agent.world))
-    try:
-        result = await planned.run(task)
-    except RunBusy:
-        raise RunBusy(f"another process is undoing act {entry.number}; try again when it has ended") from None
-    except KeyTaken:
-        earlier = (await agent.store.run_with_key(task.key) if agent.store else None) or ""
-        return replace(entry, state="left", run=earlier, reason=f"run {earlier} may have undone it; look for it")
-    if result.success:
-        return replace(entry, state="undone" if result.executions else "gone", run=result.run)
-    return replace(entry, state="left", run=result.run, reason=_why_left(result))
-
-
-def _why_left(result: Result) -> str:
-    return f"{REASONS[result.final_reason]}: {result.final_detail}"
 
 
 def undone_run(task: Task) -> str:

@@ -1,16 +1,20 @@
-"""An agent as a tool: each call is a run, found again by its key, and a question is an answer that says how to decide it."""
+"""An agent as a tool of other frameworks: each call is a run, found again by its key; a question is an answer that says how to decide it."""
 
+import json
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
+from importlib import import_module
 from string import Formatter
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, Self, cast
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from midcourse.agent.blocking import run_blocking
 from midcourse.agent.live_run import LiveRun
 from midcourse.agent.patience import Patience
 from midcourse.agent.start import new_run_id
@@ -23,9 +27,6 @@ from midcourse.ports.abilities import offers
 from midcourse.ports.controls import Inbox
 from midcourse.ports.store import Store
 
-if TYPE_CHECKING:
-    from midcourse.agent.agent import Agent
-
 ONE_CALL = "{conversation}:{call}"
 """The default key: one run for each call of the tool in a conversation."""
 RUN = "run"
@@ -33,13 +34,30 @@ RUN = "run"
 CONTINUES = "Only to continue a call that was answered with status 'pending': its run. Leave out everything else then."
 CALL = "\0"
 """Stands for any call in a key."""
+NEVER = 10.0**9
+"""A time-out in seconds that is never reached. For pydantic-ai, no time-out means that of the agent, so a value is needed."""
+
+
+class ToolAgent(Protocol):
+    """The methods of an `Agent` that its tools need."""
+
+    @property
+    def settings(self) -> Settings | None: ...
+
+    def open_store(self) -> AbstractContextManager[Store]: ...
+
+    def with_store(self, store: Store) -> Self: ...
+
+    def start(self, task: Task, *, run_id: str) -> LiveRun: ...
+
+    def pick_up(self, run_id: str) -> LiveRun: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentTool:
     """A task that models of other frameworks can call. `Agent.as_tool` makes one, and its `for_…` methods give it to a framework."""
 
-    agent: "Agent"
+    agent: ToolAgent
     task: Task
     name: str
     description: str
@@ -84,29 +102,97 @@ class AgentTool:
         fields[RUN] = (str | None, Field(None, description=CONTINUES))
         return create_model(f"{self.name}_arguments", **fields)
 
-    def for_pydantic_ai(self) -> Any:
-        """A `pydantic_ai.Tool`."""
-        from midcourse.agent.tools.adapters import pydantic_ai_tool
+    # --- for other frameworks, with their retries and time-outs switched off
+    #
+    # If a framework gave up a call or repeated it, that would do no harm, since the run is found by its key; but the framework would
+    # tell its model that nothing happened. So calls do not raise for what happened in the world, and are not interrupted.
 
-        return pydantic_ai_tool(self)
+    def for_pydantic_ai(self) -> Any:
+        """Return a `pydantic_ai.Tool`."""
+        from pydantic_ai import RunContext, Tool
+
+        async def call(context: RunContext[Any], **arguments: Any) -> str:
+            conversation, number = context.conversation_id or "", context.tool_call_id or ""
+            return (await self.call(arguments, conversation=conversation, call=number)).text
+
+        made: Tool[Any] = Tool.from_schema(
+            call, self.name, self.description, self.schema, takes_ctx=True, sequential=True
+        )
+        made.max_retries, made.timeout = 0, NEVER
+        return made
 
     def for_openai_agents(self) -> Any:
-        """A `FunctionTool` of the OpenAI Agents SDK. Its conversation is the `group_id` of the `RunConfig`."""
-        from midcourse.agent.tools.adapters import openai_tool
+        """Return a `FunctionTool` of the OpenAI Agents SDK. Its conversation is the `group_id` of the `RunConfig`."""
+        agents: Any = import_module("agents")
 
-        return openai_tool(self)
+        async def call(context: Any, text: str) -> str:
+            config = context.run_config
+            conversation = (config.group_id if config else "") or ""
+            try:
+                given: object = json.loads(text or "{}")
+            except ValueError:
+                given = None
+            # text that is not a JSON object becomes an argument that is refused
+            arguments = cast(Mapping[str, Any], given) if isinstance(given, dict) else {"": text}
+            return (await self.call(arguments, conversation=conversation, call=context.tool_call_id)).text
+
+        return agents.FunctionTool(
+            name=self.name,
+            description=self.description,
+            params_json_schema=self.schema,
+            on_invoke_tool=call,
+            strict_json_schema=False,  # in strict mode every argument is required
+            timeout_seconds=None,
+        )
 
     def for_langgraph(self) -> Any:
-        """A `StructuredTool` for LangGraph and LangChain. Its conversation is the thread of the graph's config."""
-        from midcourse.agent.tools.adapters import langgraph_tool
+        """Return a `StructuredTool` for LangGraph and LangChain. Its conversation is the thread of the graph's config."""
+        structured: Any = import_module("langchain_core.tools").StructuredTool
+        runtime_type: Any = import_module("langgraph.prebuilt").ToolRuntime
 
-        return langgraph_tool(self)
+        async def call(runtime: Any, **arguments: Any) -> str:
+            conversation = runtime.config.get("configurable", {}).get("thread_id", "")
+            answer = await self.call(arguments, conversation=str(conversation), call=runtime.tool_call_id or "")
+            return answer.text
+
+        def call_blocking(runtime: Any, **arguments: Any) -> str:
+            return run_blocking(call(runtime, **arguments))
+
+        call.__annotations__["runtime"] = call_blocking.__annotations__["runtime"] = runtime_type
+        return structured(
+            name=self.name,
+            description=self.description,
+            args_schema=self.schema,
+            func=call_blocking,
+            coroutine=call,
+            handle_tool_error=False,
+        )
 
     def for_crewai(self, conversation: str) -> Any:
-        """A `BaseTool` of CrewAI. CrewAI has no conversations, so name one, such as the id of the order or of the chat."""
-        from midcourse.agent.tools.adapters import crewai_tool
+        """Return a `BaseTool` of CrewAI. CrewAI has no conversations, so name one, such as the id of the order or of the chat.
 
-        return crewai_tool(self, conversation)
+        CrewAI does not pass an id of the call either, so calls with the same arguments in a conversation are the same.
+        """
+        base: Any = import_module("crewai.tools").BaseTool
+
+        async def call(arguments: Mapping[str, Any]) -> str:
+            given = {name: value for name, value in arguments.items() if value is not None}
+            digest = sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+            return (await self.call(given, conversation=conversation, call=digest[:16])).text
+
+        class CrewTool(base):
+            def _run(self, **arguments: Any) -> str:
+                return run_blocking(call(arguments))
+
+            async def _arun(self, **arguments: Any) -> str:
+                return await call(arguments)
+
+        def cache_nothing(_arguments: Any = None, _result: Any = None) -> bool:
+            return False  # a pending answer must not be repeated from a cache
+
+        return CrewTool(
+            name=self.name, description=self.description, args_schema=self.arguments, cache_function=cache_nothing
+        )
 
     # --- a call
 
@@ -118,15 +204,16 @@ class AgentTool:
                     f"{self.name}: the framework did not name the {name}, which the key '{self.key}' needs"
                 )
         given = {name: value for name, value in arguments.items() if value is not None}
-        async with self._world(), self._store() as store:
-            if run := given.pop(RUN, ""):
-                return await self._continue(store, str(run), conversation)
-            try:
-                values = self._model.model_validate(given).model_dump()
-            except ValidationError as error:
-                problems = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()]
-                return refused_answer(f"the arguments do not fit: {'; '.join(problems)}")
-            return await self._start(store, values, conversation, call)
+        async with self._world():
+            with self.agent.open_store() as store:
+                if run := given.pop(RUN, ""):
+                    return await self._continue(store, str(run), conversation)
+                try:
+                    values = self._model.model_validate(given).model_dump()
+                except ValidationError as error:
+                    problems = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()]
+                    return refused_answer(f"the arguments do not fit: {'; '.join(problems)}")
+                return await self._start(store, values, conversation, call)
 
     async def _start(self, store: Store, values: Mapping[str, Scalar], conversation: str, call: str) -> ToolAnswer:
         key = self._key(values, conversation, call)
@@ -138,7 +225,7 @@ class AgentTool:
             result = await store.result(earlier)
             if result is not None and (result.success or "{call}" in self.key):
                 return answer_of(result)
-        agent = replace(self.agent, store=store)
+        agent = self.agent.with_store(store)
         try:
             return await self._finish(store, lambda: agent.start(task, run_id=new_run_id()))
         except KeyTaken:  # an earlier run under a business key failed, and may have done something
@@ -156,7 +243,7 @@ class AgentTool:
             return refused_answer(f"there is no run '{run}' of this tool")
         if (result := await store.result(run)) is not None:
             return answer_of(result)
-        agent = replace(self.agent, store=store)
+        agent = self.agent.with_store(store)
         return await self._finish(store, lambda: agent.pick_up(run))
 
     async def _finish(self, store: Store, begin: Callable[[], LiveRun]) -> ToolAnswer:
@@ -197,8 +284,3 @@ class AgentTool:
             yield
         finally:
             self.in_use.release()
-
-    @asynccontextmanager
-    async def _store(self) -> AsyncGenerator[Store]:
-        with self.agent.open_store() as store:
-            yield store

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from midcourse.agent.agent import Agent
-from midcourse.agent.undo import UndoneAct, UndoReport, functions_in, undo_acts
+from midcourse.agent.undo import UndoneAct, UndoReport, functions_in
 from midcourse.agent.wiring import job_of_run, run_folder, with_current_settings, world_for
 from midcourse.cli.lookup import FoundRun, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, load_both_settings, teach, with_options
@@ -76,7 +76,7 @@ def undo(
             approvals = {"approvals": "never" if yes else "always"}
             agent = Agent(world, approver=TerminalApprover(), settings=started_with.with_overrides(approvals))
             with log_to(run_folder(settings, found.run.id) / "undo.log"):
-                acts = undo_acts(agent, found.store, found.run.id, step=step, dry_run=dry_run)
+                acts = agent.undo_acts(found.store, found.run.id, step=step, dry_run=dry_run)
                 done: list[UndoneAct] = []
                 async for act in acts:
                     done.append(act)
