@@ -1,5 +1,6 @@
 """The exports of `midcourse` are frozen, and importing it imports no adapter."""
 
+import inspect
 import subprocess
 import sys
 
@@ -10,16 +11,21 @@ import midcourse
 EXPORTS = [
     "Agent",
     "BaseWorld",
+    "Browser",
     "Decision",
     "Draft",
     "DryRun",
     "Expectation",
+    "Limits",
     "Outcome",
+    "Plan",
     "PlanDraft",
     "Probe",
     "Result",
+    "RunInProgress",
     "Scene",
     "Settings",
+    "Step",
     "Task",
     "TerminalApprover",
     "Zone",
@@ -32,12 +38,27 @@ EXPORTS = [
 
 def test_exported_names_are_frozen():
     assert dir(midcourse) == EXPORTS
-    assert len(EXPORTS) <= 19
+    assert len(EXPORTS) <= 24
 
 
+@pytest.mark.slow  # imports the browser
 def test_every_exported_name_is_there():
     for name in EXPORTS:
-        assert getattr(midcourse, name).__name__ == name
+        assert getattr(midcourse, name).__name__ == {"Plan": "PlanDraft", "Step": "Draft"}.get(name, name)
+
+
+@pytest.mark.slow  # imports the browser
+def test_everything_can_be_imported_with_a_star():
+    names: dict[str, object] = {}
+    exec("from midcourse import *", names)
+    assert set(EXPORTS) <= set(names)
+
+
+def test_help_of_agent_can_be_read():
+    signature = str(inspect.signature(midcourse.Agent))
+    assert " at 0x" not in signature
+    assert len(signature) <= 1_300
+    assert "Annotated" not in signature
 
 
 def import_modules(statement: str) -> set[str]:

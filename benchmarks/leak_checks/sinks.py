@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from benchmarks.leak_checks.kinds import list_needles
-from midcourse.home.stores import DATABASE
+from midcourse.home.folder import DATABASE
 from midcourse.store.deltas import expand
 
 Sinks = dict[str, bytes]

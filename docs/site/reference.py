@@ -25,6 +25,7 @@ MODULES = (
     "midcourse.settings",
     "midcourse.tasks",
     "midcourse.records",
+    "midcourse.stores",
     "midcourse.testing",
     "midcourse.testing.conformance",
     "midcourse.testing.models",

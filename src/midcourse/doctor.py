@@ -16,7 +16,8 @@ from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.settings import Settings
 from midcourse.config.up_file import read_up
 from midcourse.errors import MidcourseError
-from midcourse.home.stores import DATABASE, open_store
+from midcourse.home.folder import DATABASE
+from midcourse.home.stores import open_store
 
 Health: TypeAlias = Literal["good", "absent", "bad"]
 """`absent`: it is not installed or running, and Midcourse needs it only for some features."""

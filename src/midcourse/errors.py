@@ -25,6 +25,30 @@ MidcourseError
 └── ImpossibleEvent   an event that the director has no row for: a bug in Midcourse
 """
 
+__all__ = [
+    "AnswerLost",
+    "CallUnfinished",
+    "CassetteMiss",
+    "FleetUnavailable",
+    "FormatUnknown",
+    "ImpossibleEvent",
+    "KeyTaken",
+    "MidcourseError",
+    "NotForkable",
+    "NotSent",
+    "OutcomeUnknown",
+    "Pending",
+    "Rejected",
+    "RunBusy",
+    "RunEnded",
+    "RunPruned",
+    "RunUnknown",
+    "SkillInvalid",
+    "StoreRestored",
+    "StoreUnusable",
+    "TaskInvalid",
+]
+
 
 class MidcourseError(Exception):
     """The base class of all exceptions of Midcourse."""

@@ -1,19 +1,56 @@
-"""Lazy exports: a public module fetches each name from its home on first use.
+"""Lazy imports: a public module fetches each name from its home on first use.
 
-Importing such a module is fast, and the base install needs no extra for the names that are not used.
+Importing such a module is fast, and the base install needs no extra for the names that are not used. Type checkers and editors see
+ordinary imports.
 """
 
-from collections.abc import Callable, Mapping
+import builtins
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
+from threading import RLock
+from types import SimpleNamespace
+from typing import Any
 
 
-def lazy_exports(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a module. `homes` has the names, separated by spaces, by their module."""
-    home_of = {name: home for home, names in homes.items() for name in names.split()}
+class _Home:
+    """A module that is not imported. Each of its names is only noted."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> object:
+        return SimpleNamespace(home=self._name, name=name)
+
+
+_one_at_a_time = RLock()
+
+
+@contextmanager
+def lazy_imports(module: dict[str, Any]) -> Generator[None]:
+    """Import nothing yet: what a module, given its `globals()`, imports in this block with `from … import` is imported on first use.
+
+    Also sets the module's `__all__`, `__dir__` and `__getattr__`.
+    """
+    before = set(module)
+    imports = builtins.__import__
+
+    def note(name: str, *rest: Any, **named: Any) -> Any:
+        if (rest[0] if rest else named.get("globals")) is module:
+            return _Home(name)
+        return imports(name, *rest, **named)  # another thread imports something
+
+    with _one_at_a_time:
+        builtins.__import__ = note
+        try:
+            yield
+        finally:
+            builtins.__import__ = imports
+    noted = {name: module.pop(name) for name in sorted(set(module) - before)}
 
     def fetch(name: str) -> object:
-        if name not in home_of:
-            raise AttributeError(f"module '{module}' has no attribute '{name}'")
-        return getattr(import_module(home_of[name]), name)
+        if name not in noted:
+            raise AttributeError(f"module '{module['__name__']}' has no attribute '{name}'")
+        return getattr(import_module(noted[name].home), noted[name].name)
 
-    return fetch, lambda: sorted(home_of)
+    module |= {"__all__": list(noted), "__dir__": lambda: list(noted), "__getattr__": fetch}

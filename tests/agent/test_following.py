@@ -12,10 +12,11 @@ import pytest
 from midcourse import Agent, Decision, Task
 from midcourse.agent.control import LocalControl
 from midcourse.agent.following import GLANCE, FollowedRun
+from midcourse.agent.run_in_progress import RunInProgress
 from midcourse.agent.start import new_run
 from midcourse.agent.wiring import load_job, planner_for, world_for
 from midcourse.domain.approval import Question
-from midcourse.errors import RunUnknown
+from midcourse.errors import Pending, RunUnknown
 from midcourse.fleet.control import FleetControl
 from midcourse.ports.store import JournalEvent
 from midcourse.store.memory import MemoryStore
@@ -156,6 +157,53 @@ async def test_every_event_is_read_once(store: CountingStore, order: tuple[Agent
     assert [turn.commands for turn in turns] == [row.commands for row in journal]
     assert store.read == len(journal)
     assert run.run == (await store.load(RUN))[0]
+
+
+@pytest.mark.parametrize("driven_here", [True, False])
+async def test_a_run_is_used_the_same_way_whoever_drives_it(
+    driven_here: bool, store: CountingStore, order: tuple[Agent, Task]
+) -> None:
+    live = await begin_run(*order)
+    run: RunInProgress = live if driven_here else await make_followed_run(store, print)
+
+    async def answer_it() -> None:
+        while (question := await run.question()) is None:
+            await asyncio.sleep(0.01)
+        assert run.run is not None
+        assert run.task_state == "PENDING_APPROVAL"
+        assert run.answer(question, Decision(verdict="approved", by="Ada")) == ""
+
+    answering = asyncio.create_task(answer_it())
+    lines = [line async for line in run.narrate()]
+    await answering
+    assert (await run.result()).success
+    assert run.task_state == "COMPLETED"
+    assert any(line.startswith("plan 1 ") for line in lines)
+    assert any("approved" in line for line in lines)
+    assert lines[-1].startswith(("verified", "the planner says"))
+    await live.result()
+
+
+@pytest.mark.parametrize("driven_here", [True, False])
+async def test_a_caller_that_does_not_wait_lets_go_of_a_run_that_asks(
+    driven_here: bool, store: CountingStore, order: tuple[Agent, Task]
+) -> None:
+    live = await begin_run(*order)
+    run: RunInProgress = live if driven_here else await make_followed_run(store, print)
+    with pytest.raises(Pending):
+        await run.result_unless_asked(0.0)
+    assert store.is_claimed(RUN) is not driven_here
+    await live.close()
+    assert not store.is_claimed(RUN)
+
+
+async def test_a_run_with_its_own_store_is_narrated_to_the_end(order: tuple[Agent, Task], tmp_path: Path) -> None:
+    agent, task = order
+    settings = agent.settings.with_overrides({"home": str(tmp_path / "own")}) if agent.settings else None
+    live = replace(agent, store=None, settings=settings, approver=lambda question: True).start(task)
+    await live.result()  # the run has closed its store
+    lines = [line async for line in live.narrate()]
+    assert any(line.startswith("plan 1 ") for line in lines)
 
 
 async def test_of_two_that_follow_a_run_the_first_answer_counts(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.home.stores import open_home
+from midcourse.home.folder import open_home
 from tests.forked import run_forked
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX's")

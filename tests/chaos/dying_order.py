@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from midcourse.agent.agent import Agent, agent_for
 from midcourse.agent.wiring import load_job, run_folder, save_job
-from midcourse.home.stores import DATABASE
+from midcourse.home.folder import DATABASE
 from midcourse.store.sqlite import SqliteStore
 from tests.chaos.crash import mortal
 

@@ -18,7 +18,7 @@ from midcourse import guarded
 from midcourse.agent import patience
 from midcourse.domain.events import CancelAsked
 from midcourse.errors import AnswerLost, Pending, RunBusy
-from midcourse.home.stores import database_of
+from midcourse.home.folder import database_of
 from midcourse.settings import Settings
 from midcourse.store.sqlite import SqliteStore
 from tests.forked import PROCESSES

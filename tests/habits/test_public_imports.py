@@ -19,6 +19,7 @@ PUBLIC = (
     "midcourse.records",
     "midcourse.roles",
     "midcourse.settings",
+    "midcourse.stores",
     "midcourse.tasks",
     "midcourse.testing",
     "midcourse.testing.conformance",
@@ -29,7 +30,7 @@ PUBLIC = (
     "midcourse.worlds.host",
     "midcourse.worlds.simulated",
 )
-LAZY = ("midcourse", "midcourse.frameworks", "midcourse.records", "midcourse.worlds")
+LAZY = ("midcourse", "midcourse.frameworks", "midcourse.records", "midcourse.stores", "midcourse.worlds")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TEMPLATES = ROOT / "src/midcourse/cli/commands/start/templates"
 
@@ -75,11 +76,18 @@ def test_lazy_modules_have_what_they_declare(module: str) -> None:
     """What type checkers see is what there is at run time."""
     found = import_module(module)
     source = Path(str(found.__file__)).read_text()
-    block = next(node for node in ast.parse(source).body if isinstance(node, ast.If))
+    block = next(node for node in ast.parse(source).body if isinstance(node, ast.With))
     declared = sorted(alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names)
     assert dir(found) == declared
     for name in declared:
         assert getattr(found, name) is not None
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_public_modules_say_what_is_public(module: str) -> None:
+    found = import_module(module)
+    assert sorted(found.__all__) == list(dict.fromkeys(sorted(found.__all__)))
+    assert not any(name.startswith("_") for name in found.__all__)
 
 
 @pytest.mark.slow

@@ -5,11 +5,12 @@ import logging
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
 from midcourse.agent.blocking import runs_loop
+from midcourse.agent.callables import ApproverFunction, PlannerFunction, as_approver, as_planner
 from midcourse.agent.control import LocalControl, LocalStore
 from midcourse.agent.following import FollowedRun
 from midcourse.agent.live_run import LiveRun
@@ -33,12 +34,11 @@ from midcourse.config.task.check import check_against
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
-from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.history.journal import journal_of
 from midcourse.history.replay import PlanComparison, compare_plans
-from midcourse.home.stores import DATABASE, KEPT, LESSONS, open_home
+from midcourse.home.stores import open_lessons, open_lessons_beside, open_segments
 from midcourse.home.stores import open_store as open_local_store
 from midcourse.perform import Lessons, Ports
 from midcourse.policy.task_state import TaskState, task_state
@@ -49,14 +49,11 @@ from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.memory import Embedder, Memory
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import Planner
-from midcourse.ports.store import Store
+from midcourse.ports.store import Restorable, Store
 from midcourse.ports.vault import Secrets, Vault, reveal_all
 from midcourse.ports.world import Eliciting, Picturing, World
 from midcourse.presentation.notebook import show_in_notebooks
 from midcourse.redact import keep_out_of_logs
-from midcourse.store.sqlite import SqliteStore
-from midcourse.store.sqlite.memory import SqliteMemory
-from midcourse.store.sqlite.plan_cache import SqlitePlanCache
 
 log = logging.getLogger(__name__)
 show_in_notebooks()
@@ -67,14 +64,15 @@ class Agent(OptionalRoles):
     """Runs tasks in a world. Every run is kept in a store and can be resumed from there after a crash.
 
     Without an approver everything irreversible is denied: such a run ends as `rejected`. Without a planner a language model
-    plans: `model`, or the one in the settings. The fields of the other roles are in `OptionalRoles`.
+    plans: `model`, or the one in the settings. Both may be functions: of the `PlanningContext` to a `Plan`, and of the `Question` to a
+    `Decision` or a bool. The fields of the other roles are in `OptionalRoles`.
     """
 
     world: World
-    planner: Planner | None = None
+    planner: Planner | PlannerFunction | None = None
     _: KW_ONLY
     model: str = ""
-    approver: Approver | None = None
+    approver: Approver | ApproverFunction | None = None
     settings: Settings | None = None
     store: Store | None = None
     clock: Clock | None = None
@@ -88,10 +86,9 @@ class Agent(OptionalRoles):
     """Where screenshots are stored; by default in the folder of each run in the home."""
 
     def __post_init__(self) -> None:
-        parts: dict[str, object] = {"world": self.world, "planner": self.planner, "approver": self.approver}
-        for name, given in parts.items():
-            if isinstance(given, type):
-                raise TypeError(f"{name}: {given.__name__} is a class; give an object of it, {given.__name__}()")
+        if isinstance(self.world, type):
+            raise TypeError(f"world: {self.world.__name__} is a class; give an object of it, {self.world.__name__}()")
+        as_planner(self.planner), as_approver(self.approver)  # both refuse what they cannot use
 
     async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """Carry out a task, or a goal in words, and return the result.
@@ -114,7 +111,7 @@ class Agent(OptionalRoles):
         check_secrets(task.secrets, self.vault or EnvironmentVault())
         check_references(task)
         run = new_run(task, run_id or new_run_id(), roles)
-        return self._live_run(run, task, again=again)
+        return LiveRun(run, task, world=self.world, open_store=self.open_store, ports=self.ports, again=again)
 
     def _under_settings(self, task: Task) -> Task:
         """The task, completed by the agent's settings and policy where it has none."""
@@ -141,34 +138,18 @@ class Agent(OptionalRoles):
 
     def pick_up(self, run_id: str, *, world_is_open: bool = False, restored: bool = False) -> LiveRun:
         """Resume a run and return it as a `LiveRun`. `world_is_open`: its world is already open, and is as the run left it."""
-        store = self._store
-        if restored and isinstance(store, SqliteStore):
-            store.accept_records(run_id)
-        return self._live_run(run_id, store=store, world_is_open=world_is_open)
-
-    def _live_run(
-        self,
-        run: Run | str,
-        task: Task | None = None,
-        *,
-        store: Store | None = None,
-        again: bool = False,
-        world_is_open: bool = False,
-    ) -> LiveRun:
-        store = store or self._store
+        if restored:
+            with self.open_store() as store:
+                if offers(store, Restorable):
+                    store.accept_records(run_id)
         return LiveRun(
-            run,
-            task,
-            world=self.world,
-            store=store,
-            ports=partial(self.ports, store),
-            close_store=self.store is None,
-            again=again,
-            world_is_open=world_is_open,
+            run_id, world=self.world, open_store=self.open_store, ports=self.ports, world_is_open=world_is_open
         )
 
     @asynccontextmanager
-    async def follow(self, run_id: str, *, approver: Approver | None = None) -> AsyncGenerator[FollowedRun]:
+    async def follow(
+        self, run_id: str, *, approver: Approver | ApproverFunction | None = None
+    ) -> AsyncGenerator[FollowedRun]:
         """Follow a run that another process drives with the same store. It can be used like a `LiveRun`.
 
         Progress begins with the first turn. `approver` is asked the run's questions in addition to approvers elsewhere: the
@@ -178,7 +159,7 @@ class Agent(OptionalRoles):
             if not offers(store, LocalStore):
                 raise TaskInvalid(f"runs in a {type(store).__name__} cannot be followed in Python; midcourse watch can")
             run = FollowedRun(LocalControl(store, run_id), await store.initial_state(run_id), log.warning)
-            run.approver = approver
+            run.approver = as_approver(approver)
             try:
                 yield run
             finally:
@@ -269,12 +250,14 @@ class Agent(OptionalRoles):
     @contextmanager
     def open_store(self) -> Generator[Store]:
         """The agent's store; one that the agent opened itself is closed after use."""
-        store = self._store
+        if self.store is not None:
+            yield self.store
+            return
+        store = open_local_store(self._settings.home)
         try:
             yield store
         finally:
-            if self.store is None and isinstance(store, SqliteStore):
-                store.close()
+            store.close()
 
     @cached_property
     def _in_use(self) -> Lock:
@@ -285,23 +268,25 @@ class Agent(OptionalRoles):
     def _settings(self) -> Settings:
         return self.settings or Settings.load()
 
-    @property
-    def _store(self) -> Store:
-        return self.store or open_local_store(self._settings.home)
-
     def _roles(self, secrets: Secrets = (), run: str = "") -> RoleModels:
         """Build the roles of one run. Runs may be in different event loops, which cannot share connections."""
-        roles = build_roles(self._settings, planner=self.planner, model=self.model, secrets=secrets, run=run)
-        given = {port: getattr(self, port) for port in ROLES if getattr(self, port) is not None}
+        planner = as_planner(self.planner)
+        roles = build_roles(self._settings, planner=planner, model=self.model, secrets=secrets, run=run)
+        given = {port: getattr(self, port) for port in ROLES if port != "planner" and getattr(self, port) is not None}
         return replace(roles, **given)
 
     @property
     def _lessons(self) -> Lessons | None:
-        settings, memory = self._settings, self.memory
-        if memory is None and (self.store is None or isinstance(self.store, SqliteStore)):
-            runs = self.store.path if self.store else open_home(settings.home) / DATABASE
-            memory = SqliteMemory(runs.with_name(LESSONS), agent=settings.agent)
-        if memory is None or not settings.lessons:
+        settings = self._settings
+        if not settings.lessons:
+            return None
+        memory = self.memory
+        if memory is None:
+            name = settings.agent
+            memory = (
+                open_lessons_beside(self.store, agent=name) if self.store else open_lessons(settings.home, agent=name)
+            )
+        if memory is None:
             return None
         embedder = self.embedder or build_embedder(settings)
         return Lessons(memory=memory, embedder=embedder, above=settings.lesson_similarity)
@@ -313,7 +298,7 @@ class Agent(OptionalRoles):
         settings = self._settings
         if (task.limits.vision or settings.images != "off") and offers(self.world, Picturing):
             self.world.picture_looks()
-        approver = self.approver or DenyAll()
+        approver = as_approver(self.approver) or DenyAll()
         if offers(self.world, Eliciting):
             self.world.elicit_with(approver.fill_in if offers(approver, FormFiller) else None)
         return Ports(
@@ -325,7 +310,7 @@ class Agent(OptionalRoles):
             store=store,
             clock=self.clock or SystemClock(),
             vault=vault,
-            segments=(self.segments or SqlitePlanCache(open_home(settings.home) / KEPT)) if settings.reuse else None,
+            segments=(self.segments or open_segments(settings.home)) if settings.reuse else None,
             lessons=self._lessons,
             step_delay_seconds=settings.step_delay_seconds,
             telemetry=telemetry_for(run_id, task, settings, secrets),

@@ -3,10 +3,12 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
 from typing import Any
 
 from midcourse.agent.control import RunControl
+from midcourse.agent.run_in_progress import RunInProgress
 from midcourse.blame import describe_exception, format_traceback
 from midcourse.director.decide import why_no_effect
 from midcourse.domain.approval import Decision, Question
@@ -19,9 +21,9 @@ from midcourse.history.replay import Trail
 from midcourse.policy.approval.objection import find_objection
 from midcourse.policy.approval.question import bind_decision
 from midcourse.ports.approver import Approver
-from midcourse.ports.controls import Controls, Request
+from midcourse.ports.controls import Request
 from midcourse.ports.store import JournalRow
-from midcourse.presentation.narration import Narrator
+from midcourse.ports.viewing import Gesture, Handled, View
 
 log = logging.getLogger(__name__)
 
@@ -31,15 +33,15 @@ PATIENCE = 60.0
 """Seconds for which the database may be unreachable."""
 
 
-class FollowedRun(Controls[str]):
-    """A run that another process drives. It is used like a `LiveRun`: iterate over its progress, control it, await its result.
+class FollowedRun(RunInProgress):
+    """A run that another process drives. `Agent.follow` makes one.
 
     It reads new rows of the journal; messages go through the `RunControl`. Any number of processes may follow a run.
     """
 
     def __init__(self, control: RunControl, opening: Run, on_notice: Callable[[str], None]) -> None:
         """Follow the run from its opening on. `on_notice` is told why the run refused a message, or why nothing drives it."""
-        self.run_id = opening.id
+        super().__init__(opening.id, opening, lambda: nullcontext(control.store))
         self.past: tuple[JournalRow, ...] = ()
         """The turns before the run was followed."""
         self.approver: Approver | None = None
@@ -48,7 +50,6 @@ class FollowedRun(Controls[str]):
         self._store = control.store
         self._on_notice = on_notice
         self._trail = Trail(opening)
-        self._turns: asyncio.Queue[Progress | None] = asyncio.Queue()
         self._asked = 0
         self._asking: asyncio.Task[None] | None = None
         self._telling: set[asyncio.Task[None]] = set()
@@ -62,38 +63,24 @@ class FollowedRun(Controls[str]):
     def run(self) -> Run:
         return self._trail.run
 
-    async def result(self) -> Result:
-        """Wait for the end of the run. Cancelling this leaves the run as it is."""
+    def _working(self) -> asyncio.Task[Result]:
         self._task = self._task or asyncio.create_task(self._follow(), name=f"follow {self.run_id}")
-        return await self._task
-
-    async def __aiter__(self) -> AsyncIterator[Progress]:
-        self._task = self._task or asyncio.create_task(self._follow(), name=f"follow {self.run_id}")
-        while (turn := await self._turns.get()) is not None:
-            yield turn
-        await self._task
-
-    async def narrate(self) -> AsyncIterator[str]:
-        """Yield a sentence for each thing that happens in the run, from its first turn to its end."""
-        narrator = Narrator()
-        narrator.add_commands(issued.command for issued in self.run.pending)
-        async for turn in self:
-            if narrator.new_plan_version(turn.event):
-                for plan in await self._store.plans(self.run_id):
-                    narrator.add_plan(plan)
-            if line := narrator.describe(turn.event, turn.commands):
-                yield line.text
+        return self._task
 
     async def question(self) -> Question | None:
-        """The open question of the run, if there is one."""
         if self._task is None:  # otherwise that task reads the journal. An answer is checked against the latest state
             for turn in await self._read_turns():
                 self._turns.put_nowait(turn)
-        return await self._control.open_question()
+        return await super().question()
 
     async def attend(self) -> str:
-        """Let a person act in the world of the paused run. Returns where to find it. Raises `ConnectionError` if that is not possible."""
         return await self._control.attend()
+
+    async def view(self, since: str) -> View | None:
+        return await self._control.view(since)
+
+    async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+        return await self._control.handle(gestures, since)
 
     def tell(self, event: Request, /) -> str:
         why_not = why_no_effect(self.run, event)
@@ -108,6 +95,7 @@ class FollowedRun(Controls[str]):
     async def catch_up(self) -> None:
         """Read all turns so far and add them to `past`."""
         turns = await self._read_turns()
+        self._before = self.run
         self.past += tuple(JournalRow(seq=t.run.seq, event=t.event, commands=t.commands) for t in turns)
 
     async def close(self) -> None:

@@ -1,41 +1,33 @@
-"""A local run that is under way: follow its progress, control it, await its result."""
+"""A run that this process drives."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 
+from midcourse.agent.run_in_progress import RunInProgress
 from midcourse.agent.start import start_under_key
 from midcourse.containment import Contained
 from midcourse.director.decide import why_no_effect
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.events import Control
-from midcourse.domain.phases import Asking
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
-from midcourse.errors import Pending
 from midcourse.perform import Ports
 from midcourse.policy.approval.objection import find_objection
 from midcourse.policy.approval.question import bind_decision
-from midcourse.policy.task_state import TaskState, task_state
 from midcourse.ports.abilities import offers
-from midcourse.ports.controls import Controls
-from midcourse.ports.store import Claimable, Store
+from midcourse.ports.store import Claimable, Restorable, Store
 from midcourse.ports.viewing import Attendable, Gesture, Handled, NotAttended, View, Watchable
 from midcourse.ports.world import World
 from midcourse.runtimes.driver import Driver
-from midcourse.store.sqlite import SqliteStore
-
-DECIDED_SECONDS = 0.5
-"""The minimum seconds that a resumed run gets for reading a decision that was posted in the meantime."""
 
 
-class LiveRun(Controls[str]):
-    """A run that this process drives: iterate over its progress, control it, and await its result. `Agent.start` makes one.
+class LiveRun(RunInProgress):
+    """A run that this process drives. `Agent.start` and `Agent.pick_up` make one.
 
-    Progress is queued until it is iterated over, so starting late misses nothing. With a business key, `run_id` may change to that
-    of an earlier run, at the latest with the first turn or the result.
+    With a business key, `run_id` may change to that of an earlier run, at the latest with the first turn or the result.
     """
 
     def __init__(
@@ -44,83 +36,45 @@ class LiveRun(Controls[str]):
         task: Task | None = None,
         *,
         world: World,
-        store: Store,
-        ports: Callable[[str, Task], Ports],
-        close_store: bool = False,
+        open_store: Callable[[], AbstractContextManager[Store]],
+        ports: Callable[[Store, str, Task], Ports],
         again: bool = False,
         world_is_open: bool = False,
     ) -> None:
         """Start a new run, given `run` and `task`, or resume the stored run with this id. `ports` builds its ports."""
-        self.run_id = run if isinstance(run, str) else run.id
-        self._world = world
-        self._store = store
-        self._ports = ports
-        self._close_store = close_store
-        self._world_is_open = world_is_open
         self._latest: Run | None = None if isinstance(run, str) else run
-        self._turns: asyncio.Queue[Progress | None] = asyncio.Queue()
+        super().__init__(run if isinstance(run, str) else run.id, self._latest, open_store)
+        self._world = world
+        self._opened = ExitStack()
+        self._store = self._opened.enter_context(open_store())
+        self._ports = ports
+        self._world_is_open = world_is_open
         self._unsent: list[Control] = []
         self._runtime: Driver | None = None
         self._task = asyncio.create_task(self._go(run, task, again), name=f"run {self.run_id}")
 
     @property
-    def task_state(self) -> TaskState:
-        """The current state of the task."""
-        return task_state(self._latest) if self._latest else "PENDING"
+    def run(self) -> Run | None:
+        return self._latest
 
-    async def result(self) -> Result:
-        """Wait for the end of the run. Cancelling this stops the run where it is, so that it can be resumed."""
-        return await self._task
-
-    async def result_unless_asked(self, wait: float | None) -> Result:
-        """Wait for the end of the run. If it waits for a decision longer than `wait` seconds, stop driving it and raise `Pending`.
-
-        Cancelling this stops the run where it is, so that it can be resumed.
-        """
-        if wait is None:
-            return await self.result()
-        patience = max(wait, DECIDED_SECONDS)
-        turns, asked, until = aiter(self), 0, None
-        while True:
-            try:
-                async with asyncio.timeout_at(until):
-                    turn = await anext(turns)
-            except StopAsyncIteration:
-                return await self.result()
-            except TimeoutError:
-                await self.stop()
-                waits = f"run {self.run_id} waits for a decision: midcourse approve {self.run_id}"
-                raise Pending(waits, self.run_id) from None
-            except asyncio.CancelledError:
-                await self.stop()
-                raise
-            phase = turn.run.phase
-            question = phase.question if isinstance(phase, Asking) else 0
-            if (
-                question != asked
-            ):  # later turns at the same question, such as looks at the world, do not extend the wait
-                asked, until = question, asyncio.get_running_loop().time() + patience if question else None
+    def _working(self) -> asyncio.Task[Result]:
+        return self._task
 
     async def stop(self) -> None:
         """Stop driving the run where it is, so that it can be resumed."""
         self._task.cancel()
         await asyncio.wait([self._task])
 
-    async def __aiter__(self) -> AsyncIterator[Progress]:
-        while (turn := await self._turns.get()) is not None:
-            yield turn
-        await self._task
+    async def close(self) -> None:
+        await self.stop()
 
     async def attend(self) -> str:
-        """Let a person act in the world of the paused run. Returns where to find it. Raises `ConnectionError` if that is not possible."""
         return await self._world.attend()
 
     async def view(self, since: str) -> View | None:
-        """A picture of the run's world now, for a person who watches. None: it has no pictures."""
         return await self._world.view(since) if offers(self._world, Watchable) else None
 
     async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
-        """Repeat the gestures of a person who has taken over the world. Raises `NotAttended`."""
         if not offers(self._world, Attendable):
             raise NotAttended(f"a person cannot act in {self._world.name} from afar")
         return await self._world.handle(gestures, since)
@@ -147,8 +101,7 @@ class LiveRun(Controls[str]):
                 return await self._begin(run, task, again)
         finally:
             self._turns.put_nowait(None)
-            if self._close_store and isinstance(self._store, SqliteStore):
-                self._store.close()
+            self._opened.close()
 
     async def _begin(self, run: Run, task: Task, again: bool) -> Result:
         async def begin(after: str) -> Result:
@@ -167,10 +120,10 @@ class LiveRun(Controls[str]):
         return result
 
     async def _drive(self, run: Run, task: Task) -> Result:
-        self.run_id, self._latest = run.id, run
-        if isinstance(self._store, SqliteStore):
+        self.run_id, self._latest, self._before = run.id, run, run
+        if offers(self._store, Restorable):
             self._store.check_records(run.id)
-        runtime = Driver(self._ports(run.id, task), self._record)
+        runtime = Driver(self._ports(self._store, run.id, task), self._record)
         self._runtime = runtime
         for event in self._unsent:
             runtime.tell(event)

@@ -14,7 +14,8 @@ from pathlib import Path
 from midcourse.config.settings import Settings
 from midcourse.config.variables import read_variables, variable_of
 from midcourse.holding import Holder
-from midcourse.home.stores import LocalStore, database_of, open_store
+from midcourse.home.folder import database_of
+from midcourse.home.stores import LocalStore, open_store
 
 log = logging.getLogger(__name__)
 

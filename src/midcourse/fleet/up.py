@@ -27,7 +27,7 @@ from midcourse.config.up_file import Part, Up, read_up, up_folder, write_up
 from midcourse.config.variables import build_settings, variable_of
 from midcourse.errors import FleetUnavailable
 from midcourse.files import add_private_umask, atomic_write, private_folder, private_opener
-from midcourse.home.stores import open_home
+from midcourse.home.folder import open_home
 from midcourse.process import find_process
 from midcourse.worlds.host.wire import Ready
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from midcourse.errors import RunBusy
 from midcourse.files import DEFAULT_TENANT, folder_of_run
-from midcourse.home.stores import LocalStore, database_of, open_store
+from midcourse.home.folder import database_of
+from midcourse.home.stores import LocalStore, open_store
 
 AT_ONCE = 100
 """The number of runs that are pruned in one transaction."""

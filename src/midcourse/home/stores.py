@@ -3,11 +3,7 @@
 from pathlib import Path
 from typing import TypeAlias
 
-from midcourse.home.folder import DATABASE as DATABASE
-from midcourse.home.folder import KEPT as KEPT
-from midcourse.home.folder import LESSONS as LESSONS
-from midcourse.home.folder import database_of as database_of
-from midcourse.home.folder import open_home as open_home
+from midcourse.home.folder import KEPT, LESSONS, database_of, open_home
 from midcourse.ports.memory import Memory
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.store.blob_folder import BlobFolder
@@ -28,6 +24,13 @@ def open_lessons(home: Path, *, agent: str) -> Memory:
     from midcourse.store.sqlite.memory import SqliteMemory
 
     return SqliteMemory(open_home(home) / LESSONS, agent=agent)
+
+
+def open_lessons_beside(store: object, *, agent: str) -> Memory | None:
+    """The lessons in the same folder as this store. None: it is not a file."""
+    from midcourse.store.sqlite.memory import SqliteMemory
+
+    return SqliteMemory(store.path.with_name(LESSONS), agent=agent) if isinstance(store, SqliteStore) else None
 
 
 def open_segments(home: Path) -> PlanCache:

@@ -179,3 +179,15 @@ class Claimable(Protocol):
     def claim(self, run_id: str) -> AbstractContextManager[None]:
         """Lock a run while driving it. Raises `RunBusy` if another process drives it."""
         ...
+
+
+class Restorable(Protocol):
+    """A store in a file. A copy of it, or one that was restored from a backup, may lack records of effects."""
+
+    def check_records(self, run_id: str) -> None:
+        """Raise `StoreRestored` if records of the run's effects may be missing."""
+        ...
+
+    def accept_records(self, run_id: str) -> None:
+        """Accept the records of a run although some may be missing, after the user has checked what was done."""
+        ...

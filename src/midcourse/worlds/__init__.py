@@ -1,10 +1,8 @@
 """Worlds: the base class for custom ones, a real browser, a real desktop, a robot, and worlds in another process."""
 
-from typing import TYPE_CHECKING
+from midcourse.lazy import lazy_imports
 
-from midcourse.lazy import lazy_exports
-
-if TYPE_CHECKING:
+with lazy_imports(globals()):
     from midcourse.domain.plan import Target as Target
     from midcourse.errors import NotSent as NotSent
     from midcourse.ports.world import Call as Call
@@ -28,20 +26,3 @@ if TYPE_CHECKING:
     from midcourse.worlds.mcp import Mcp as Mcp
     from midcourse.worlds.remote import RemoteWorld as RemoteWorld
     from midcourse.worlds.robot import Robot as Robot
-
-__getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "midcourse.domain.plan": "Target",
-        "midcourse.errors": "NotSent",
-        "midcourse.ports.world": "Call World WorldAway",
-        "midcourse.worlds.base": "BaseWorld Outcome Scene Unseen Zone failed no_effect not_sent probe skill unreachable",
-        "midcourse.worlds.browser": "Browser",
-        "midcourse.worlds.browser.egress.policy": "read_origins",
-        "midcourse.worlds.desktop": "Desktop",
-        "midcourse.worlds.functions": "Functions",
-        "midcourse.worlds.mcp": "Mcp",
-        "midcourse.worlds.remote": "RemoteWorld",
-        "midcourse.worlds.robot": "Robot",
-    },
-)

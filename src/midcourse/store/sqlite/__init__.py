@@ -2,11 +2,7 @@
 that only lists runs needs the catalogue alone.
 """
 
-from typing import TYPE_CHECKING
+from midcourse.lazy import lazy_imports
 
-from midcourse.lazy import lazy_exports
-
-if TYPE_CHECKING:
+with lazy_imports(globals()):
     from midcourse.store.sqlite.store import SqliteStore as SqliteStore
-else:
-    __getattr__, __dir__ = lazy_exports(__name__, {"midcourse.store.sqlite.store": "SqliteStore"})

@@ -24,7 +24,7 @@ from midcourse.cli.session.signals import stop_event
 from midcourse.cli.view.run import draw_frame
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
-from midcourse.home.stores import open_home
+from midcourse.home.folder import open_home
 from midcourse.presentation.vocabulary import format_elapsed, pluralize
 from midcourse.redact import log_with_redaction
 from midcourse.terminal.output import UNICODE, Marks, Terminal, print_object, terminal

@@ -11,7 +11,7 @@ import typer
 from midcourse.cli.options import Fleet, OnceJson, load_fleet_settings, teach
 from midcourse.cli.session.signals import stop_event
 from midcourse.config.fleet_settings import FleetSettings
-from midcourse.home.stores import open_home
+from midcourse.home.folder import open_home
 from midcourse.redact import log_with_redaction
 from midcourse.terminal.output import Terminal, print_object, terminal
 
