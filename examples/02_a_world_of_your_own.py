@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from midcourse import Agent, BaseWorld, Decision, Draft, Expectation, PlanDraft, Scene, Settings, Zone, probe, skill
+from midcourse import Agent, BaseWorld, Decision, Expectation, Plan, Scene, Settings, Step, Zone, probe, skill
 from midcourse.expect import ZoneAppears
 
 
@@ -30,7 +30,7 @@ class Mail(BaseWorld):
 class Planner:
     async def plan(self, context):
         seen = Expectation(checks=[ZoneAppears(role="mail", label="Hello")])
-        return PlanDraft(steps=[Draft(zone="new", skill="send", arguments={"text": "Hello"}, expect=seen)])
+        return Plan(steps=[Step(zone="new", skill="send", arguments={"text": "Hello"}, expect=seen)])
 
 
 class Colleague:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from crewai import Agent as Clerk
 
-from midcourse import Agent, Draft
+from midcourse import Agent, Step
 from midcourse.expect import Reference
 from midcourse.planners import SamePlan
 from midcourse.worlds import Functions
@@ -15,6 +15,6 @@ def order(product: str) -> None:
         orders.write(f"{product}\n")
 
 
-plan = SamePlan([Draft(skill="order", arguments={"product": Reference(source="input", name="product")})])
+plan = SamePlan([Step(skill="order", arguments={"product": Reference(source="input", name="product")})])
 tool = Agent(Functions(order), plan).as_tool("Order it", name="order", inputs={"product": str}).for_crewai("chat-1")
 print(Clerk(role="clerk", goal="orders", backstory="", llm="openai/gpt-5", tools=[tool]).kickoff("Order a desk lamp"))

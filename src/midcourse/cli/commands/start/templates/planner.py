@@ -5,7 +5,7 @@
 In a task file it is `name = "{module}:Counting"` under [planner], with its options in [planner.options].
 """
 
-from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill
+from midcourse import Agent, BaseWorld, Plan, Scene, Step, Zone, skill
 from midcourse.planners import PlanningContext
 
 
@@ -13,7 +13,7 @@ class Counting:
     def __init__(self, to: int = 3) -> None:
         self.to = to
 
-    async def plan(self, context: PlanningContext) -> PlanDraft:
+    async def plan(self, context: PlanningContext) -> Plan:
         """Called for the first screen, after each transition and after a failure.
 
         `context` has the task, what is seen (`observation.zones`), the skills (`catalogue`), what is finished
@@ -21,8 +21,8 @@ class Counting:
         """
         (plus,) = [zone for zone in context.observation.zones if zone.role == "button"]
         if plus.get("pressed") == self.to:
-            return PlanDraft(verdict="done")
-        return PlanDraft(steps=[Draft(zone=plus.id, skill="press", says="Press +")], final=False)
+            return Plan(verdict="done")
+        return Plan(steps=[Step(zone=plus.id, skill="press", says="Press +")], final=False)
 
 
 class Counter(BaseWorld):

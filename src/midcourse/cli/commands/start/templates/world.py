@@ -5,7 +5,7 @@
 In a task file it is `name = "{module}:Mailbox"` under [world].
 """
 
-from midcourse import Agent, BaseWorld, Draft, Expectation, PlanDraft, Scene, TerminalApprover, Zone, probe, skill
+from midcourse import Agent, BaseWorld, Expectation, Plan, Scene, Step, TerminalApprover, Zone, probe, skill
 from midcourse.expect import ZoneAppears
 from midcourse.planners import PlanningContext
 
@@ -34,9 +34,9 @@ class Mailbox(BaseWorld):
 class Planner:
     """Stands in for a model. With one, write Agent(world, model="openai:gpt-5", approver=TerminalApprover())."""
 
-    async def plan(self, context: PlanningContext) -> PlanDraft:
+    async def plan(self, context: PlanningContext) -> Plan:
         seen = Expectation(checks=[ZoneAppears(role="mail", label="Hello")])
-        return PlanDraft(steps=[Draft(zone="new", skill="send", arguments={"text": "Hello"}, expect=seen)])
+        return Plan(steps=[Step(zone="new", skill="send", arguments={"text": "Hello"}, expect=seen)])
 
 
 if __name__ == "__main__":
