@@ -32,7 +32,8 @@ async def approve_later(question: Question) -> bool:
 
 
 def make_agent(**parts: Any) -> Agent:
-    return Agent(Functions(order), **{"planner": plan_order, "store": MemoryStore(), **parts})
+    given: dict[str, Any] = {"planner": plan_order, "store": MemoryStore(), **parts}
+    return Agent(Functions(order), **given)
 
 
 @pytest.mark.parametrize("planner", [plan_order, plan_order_later, lambda context: plan_order_later(context)])

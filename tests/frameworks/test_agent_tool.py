@@ -142,7 +142,7 @@ async def test_parallel_calls_take_turns_in_the_world(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{"key": "{order}"}, {"key": "same"}, {"inputs": {"run": str}}])
 def test_tools_that_make_no_sense_are_refused(options: dict[str, Any], tmp_path: Path) -> None:
-    agent = Shop(tmp_path).tool.agent
+    agent: Any = Shop(tmp_path).tool.agent
     with pytest.raises(TaskInvalid):
         agent.as_tool("Order", name="order", **options)
 

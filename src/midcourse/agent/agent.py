@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
+from typing import Self
 
 from midcourse.agent.blocking import runs_loop
 from midcourse.agent.callables import ApproverFunction, PlannerFunction, as_approver, as_planner
@@ -243,7 +244,7 @@ class Agent(OptionalRoles):
         _refuse_inside_a_loop("agent.undo(…)")
         return asyncio.run(self.undo(run_id, step, dry_run=dry_run))
 
-    def with_store(self, store: Store) -> "Agent":
+    def with_store(self, store: Store) -> Self:
         """The same agent with this store."""
         return replace(self, store=store)
 

@@ -120,7 +120,8 @@ class LiveRun(RunInProgress):
         return result
 
     async def _drive(self, run: Run, task: Task) -> Result:
-        self.run_id, self._latest, self._before = run.id, run, run
+        self.run_id, self._latest = run.id, run
+        self._before = run
         if offers(self._store, Restorable):
             self._store.check_records(run.id)
         runtime = Driver(self._ports(self._store, run.id, task), self._record)

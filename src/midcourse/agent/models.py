@@ -6,7 +6,7 @@ The adapters in `midcourse.llm` are imported only if a model is named, because t
 import os
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from midcourse.agent.roles import ROLES, WITH_RULES, Role, RoleModels
 from midcourse.config.extras import require_extras
@@ -83,7 +83,7 @@ def build_roles(
         if settings.images != "off":
             require_extras(f"images = '{settings.images}'", "vision")
         planner = ModelPlanner(connect(ROLES["planner"]), images=settings.images)
-    others: dict[str, object] = {}
+    others: dict[str, Any] = {}
     for port, role in ROLES.items():
         if port != "planner" and names[role.name] and role.wanted(settings):
             adapter = getattr(import_module(f"midcourse.llm.roles.{role.name}"), role.adapter)

@@ -106,8 +106,8 @@ class RoleModels(OptionalRoles):
 
     def as_ports(self) -> dict[str, Any]:
         """All roles as arguments of `Ports`, each with its default where it has no model."""
-        given = {port: getattr(self, port) for port in ROLES}
-        return {
-            port: ROLES[port].default() if each is None and ROLES[port].default else each
-            for port, each in given.items()
-        }
+        ports = {port: getattr(self, port) for port in ROLES}
+        for port, role in ROLES.items():
+            if ports[port] is None and role.default:
+                ports[port] = role.default()
+        return ports

@@ -37,7 +37,7 @@ class RunInProgress(Controls[str]):
     ) -> None:
         """`before` is the state before the first turn that is queued; None until it is known."""
         self.run_id = run_id
-        self._before = before
+        self._before: Run | None = before
         self._open_store = open_store
         self._turns: asyncio.Queue[Progress | None] = asyncio.Queue()
 
