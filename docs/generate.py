@@ -15,13 +15,13 @@ from plots import draw_agentdojo, draw_drift, draw_tau2
 from scale_page import scale_page
 from scale_plots import draw_measured_growth, draw_needs
 from state_diagram import build_mermaid, build_table
+from settings_tables import preset_names, presets, reference
 from unit_costs import read_result
 
 from benchmarks.peer_systems.summary import format_overall, format_parts
-from midcourse.config.audience import Audience
 from midcourse.config.fleet_settings import FleetSettings
-from midcourse.config.reference import preset_names, presets, reference
 from midcourse.config.settings import Settings
+from midcourse.config.variables import Audience
 from midcourse.domain.skill import Catalogue, Parameter, Skill
 from midcourse.worlds.browser import Browser
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from midcourse.agent.agent import Agent, agent_for
-from midcourse.agent.wiring import load_job, run_folder, save_job
-from midcourse.home.folder import DATABASE
+from midcourse.agent.wiring import load_job, save_job
+from midcourse.home.folder import DATABASE, run_folder
 from midcourse.store.sqlite import SqliteStore
 from tests.chaos.crash import mortal
 

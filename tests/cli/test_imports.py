@@ -64,8 +64,8 @@ def test_processes_start_without_libraries_that_they_rarely_need(modules: str, l
 
 
 def test_home_is_found_as_the_settings_find_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from midcourse.config.home_setting import find_home, may_have_fleet
     from midcourse.config.settings import Settings
+    from midcourse.config.variables import find_home, may_have_fleet
 
     def check_home(given: str | None = None) -> Path:
         wanted = Settings.load(overrides={"home": given} if given else {}).home

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from docs.settings_tables import reference
 from midcourse.config.fleet_settings import FleetSettings
-from midcourse.config.reference import reference
 from midcourse.config.settings import Settings
 from midcourse.config.up_file import Part, Up, up_folder, write_up
 from midcourse.errors import FleetUnavailable, TaskInvalid

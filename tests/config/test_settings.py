@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.config.audience import Audience, audience_of, names_for
+from docs.settings_tables import reference
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.recovery import PRESETS
-from midcourse.config.reference import reference
 from midcourse.config.settings import Settings, format_value
-from midcourse.config.variables import aliases
+from midcourse.config.variables import Audience, aliases, audience_of, names_for
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from midcourse.agent.wiring import result_json
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft
+from midcourse.history.journal import result_json
 from midcourse.planners import Playbook, Rule, SamePlan
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import FakeClock, Scripted

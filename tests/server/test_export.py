@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from playwright.async_api import async_playwright
 
-from midcourse.agent.wiring import blobs_in
 from midcourse.cli.main import main
-from midcourse.home.stores import open_store
+from midcourse.home.stores import blobs_in, open_store
 from midcourse.presentation.page.page import page_of_run
 from midcourse.server.access.identity import Caller
 from midcourse.server.access.keys import ApiKey, KeyRing, digest_of

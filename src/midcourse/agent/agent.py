@@ -20,15 +20,7 @@ from midcourse.agent.roles import ROLES, OptionalRoles, RoleModels
 from midcourse.agent.start import check_references, new_run, new_run_id
 from midcourse.agent.tools.agent_tool import ONE_CALL, AgentTool
 from midcourse.agent.undo import WITHOUT_MODELS, UndoneAct, UndoReport, undo_acts
-from midcourse.agent.wiring import (
-    Job,
-    blobs_in,
-    expected_catalogue,
-    model_settings,
-    planner_for,
-    telemetry_for,
-    world_for,
-)
+from midcourse.agent.wiring import Job, expected_catalogue, model_settings, planner_for, telemetry_for, world_for
 from midcourse.config.defaults import DenyAll, EnvironmentVault, LeaveOpen, check_secrets, user, user_id
 from midcourse.config.settings import Settings
 from midcourse.config.task.check import check_against
@@ -39,7 +31,7 @@ from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.history.journal import journal_of
 from midcourse.history.replay import PlanComparison, compare_plans
-from midcourse.home.stores import open_lessons, open_lessons_beside, open_segments
+from midcourse.home.stores import blobs_in, open_lessons, open_lessons_beside, open_segments
 from midcourse.home.stores import open_store as open_local_store
 from midcourse.perform import Lessons, Ports
 from midcourse.policy.task_state import TaskState, task_state

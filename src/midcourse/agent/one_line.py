@@ -8,9 +8,9 @@ from typing import cast
 
 from midcourse.agent.agent import agent_for
 from midcourse.agent.start import new_run_id
-from midcourse.agent.wiring import Job, run_folder, save_job
+from midcourse.agent.wiring import Job, require_chromium, save_job
 from midcourse.config.defaults import DenyAll, EnvironmentVault, check_secrets, user, user_id
-from midcourse.config.extras import require_chromium, require_extras
+from midcourse.config.extras import require_extras
 from midcourse.config.settings import Settings, format_value
 from midcourse.config.task.file import PlannerSpec, TaskFile, WorldSpec
 from midcourse.config.toml_text import toml_text
@@ -20,6 +20,7 @@ from midcourse.domain.budget import Approvals
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
+from midcourse.home.folder import run_folder
 from midcourse.ports.approver import Approver
 from midcourse.signatures import takes
 from midcourse.terminal.approver import TerminalApprover

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from midcourse.agent.models import add_call_reserves
 from midcourse.agent.roles import OptionalRoles
-from midcourse.agent.wiring import Job, job_of_run, roles_for, run_folder, save_job
+from midcourse.agent.wiring import Job, job_of_run, roles_for, save_job
 from midcourse.config.defaults import EnvironmentVault, check_secrets
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Limits
@@ -20,6 +20,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunPruned, RunUnknown, TaskInvalid
+from midcourse.home.folder import run_folder
 from midcourse.policy.evidence.verification import needs_reader
 from midcourse.policy.failure.recovery import find_ineffective_setting
 from midcourse.policy.spelling import describe_unknown

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from midcourse.agent.models import build_planner, build_roles
 from midcourse.agent.roles import RoleModels
 from midcourse.config.defaults import user, user_id
+from midcourse.config.extras import INSTALL_CHROMIUM, NO_CHROMIUM
 from midcourse.config.settings import Settings, format_value
 from midcourse.config.task.check import check_against
 from midcourse.config.task.file import PlannerSpec, TaskFile, WorldSpec, parse_task_file
@@ -22,11 +23,7 @@ from midcourse.domain.skill import Catalogue
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.files import atomic_write, private_folder
-from midcourse.history.journal import export as export
-from midcourse.history.journal import result_json as result_json
-from midcourse.home.folder import JOB_FILE as JOB_FILE
-from midcourse.home.folder import run_folder as run_folder
-from midcourse.home.stores import blobs_in as blobs_in
+from midcourse.home.folder import JOB_FILE, run_folder
 from midcourse.policy.spelling import describe_unknown, suggest_nearest
 from midcourse.ports.driving import Telemetry
 from midcourse.ports.planner import Planner
@@ -298,6 +295,14 @@ def world_for(spec: WorldSpec, folder: Path) -> World:
     if spec.process:
         return build_remote_world(spec, folder)
     return _construct("world", spec.name, _load_world_class(world_class(spec)), _build_options(spec, folder))
+
+
+async def require_chromium() -> None:
+    """Raise `TaskInvalid`, with the command to type, if there is no Chromium to start."""
+    from midcourse.worlds.browser.chromium import find_chromium
+
+    if await find_chromium() is None:
+        raise TaskInvalid(f"{NO_CHROMIUM}. Type: {INSTALL_CHROMIUM}")
 
 
 def build_browser(address: str, options: Mapping[str, object]) -> "Browser":

@@ -10,20 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from midcourse.agent.wiring import (
-    JOB_FILE,
-    Job,
-    load_saved_job,
-    run_folder,
-    save_job,
-    with_current_settings,
-    with_inputs,
-)
+from midcourse.agent.wiring import Job, load_saved_job, save_job, with_current_settings, with_inputs
 from midcourse.batch.rows import read_rows
 from midcourse.config.settings import Settings
 from midcourse.domain.argument import Pairs
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.files import atomic_write, private_folder
+from midcourse.home.folder import JOB_FILE, run_folder
 from midcourse.home.folder import batch_ids as batch_ids
 
 ROWS_FILE = "rows.csv"

@@ -12,16 +12,17 @@ from typing import Protocol
 from midcourse.agent.agent import agent_for
 from midcourse.agent.live_run import LiveRun
 from midcourse.agent.start import StartedRun, find_earlier, is_stored, prepare_run
-from midcourse.agent.wiring import export, run_folder
 from midcourse.batch.batch import RESULTS_FILE, Batch, Row
 from midcourse.batch.results import RowEnd, results_csv
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
 from midcourse.errors import MidcourseError, RunBusy, RunEnded
 from midcourse.files import atomic_write
+from midcourse.history.journal import export
+from midcourse.home.folder import run_folder
+from midcourse.home.stores import LocalStore
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
-from midcourse.store.sqlite import SqliteStore
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ def summary_of(batch: Batch, ends: Iterable[RowEnd]) -> Summary:
 
 async def run_batch(
     batch: Batch,
-    store: SqliteStore,
+    store: LocalStore,
     *,
     approver_for: Callable[[Row], Approver | None] = lambda row: None,
     watcher: Watcher | None = None,

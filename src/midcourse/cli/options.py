@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from midcourse.config.home_setting import find_home, may_have_fleet
+from midcourse.config.variables import find_home, may_have_fleet
 from midcourse.errors import MidcourseError, TaskInvalid
 from midcourse.home.folder import AtHome, has_store, open_catalogue
 from midcourse.home.folder import Home as HomeAlone
@@ -39,8 +39,8 @@ def next_runs(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def next_settings(incomplete: str) -> Iterator[tuple[str, str]]:
     """Completions for `--set`, such as `max_calls=`, without settings that only benchmarks use."""
-    from midcourse.config.audience import Audience, names_for
     from midcourse.config.settings import Settings
+    from midcourse.config.variables import Audience, names_for
 
     for name in names_for(Settings, Audience.EVERYDAY, Audience.ADVANCED):
         yield f"{name}=", (Settings.model_fields[name].description or "").partition(".")[0][:60]

@@ -40,11 +40,3 @@ def require_extras(what: str, *wanted: str) -> None:
 
 NO_CHROMIUM = "no Chromium is installed"
 INSTALL_CHROMIUM = "playwright install chromium (or on Debian and Ubuntu: apt install chromium chromium-sandbox)"
-
-
-async def require_chromium() -> None:
-    """Raise `TaskInvalid`, with the command to type, if there is no Chromium to start."""
-    from midcourse.worlds.browser.chromium import find_chromium
-
-    if await find_chromium() is None:
-        raise TaskInvalid(f"{NO_CHROMIUM}. Type: {INSTALL_CHROMIUM}")

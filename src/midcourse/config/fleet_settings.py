@@ -10,11 +10,16 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr, field_validator
 
-from midcourse.config.audience import EVERYDAY
-from midcourse.config.home_setting import NAMING_FLEET
 from midcourse.config.task.modules import AllowedModules
 from midcourse.config.up_file import fleet_in
-from midcourse.config.variables import VariableSettings, build_settings, check_names, explicit_values
+from midcourse.config.variables import (
+    EVERYDAY,
+    NAMING_FLEET,
+    VariableSettings,
+    build_settings,
+    check_names,
+    explicit_values,
+)
 from midcourse.errors import FleetUnavailable
 
 SERVERS = ("database_url", "temporal_address")

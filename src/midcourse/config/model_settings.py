@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from midcourse.config.audience import EVERYDAY
-from midcourse.config.variables import VariableSettings
+from midcourse.config.variables import EVERYDAY, VariableSettings
 from midcourse.domain.budget import Limits
 
 ROLE_NAMES = (

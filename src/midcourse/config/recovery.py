@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import AliasChoices, Field, field_validator, model_validator
 
-from midcourse.config.audience import EVERYDAY
 from midcourse.config.model_settings import ModelSettings
-from midcourse.config.variables import variable_of
+from midcourse.config.variables import EVERYDAY, variable_of
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.policy.spelling import describe_unknown

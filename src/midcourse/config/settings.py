@@ -14,10 +14,11 @@ from typing import Annotated, cast
 from pydantic import Field, field_validator
 
 from midcourse.config.approval_policy import read_agreement
-from midcourse.config.audience import BENCHMARKS, EVERYDAY
-from midcourse.config.home_setting import DEFAULT_HOME
 from midcourse.config.recovery import RecoverySettings, rules_as_json
 from midcourse.config.variables import (
+    BENCHMARKS,
+    DEFAULT_HOME,
+    EVERYDAY,
     IneffectiveSetting,
     aliases,
     build_settings,

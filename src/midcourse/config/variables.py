@@ -1,14 +1,17 @@
 """Settings from environment variables (`MIDCOURSE_MAX_CALLS`) and from the `.env` file of the current directory."""
 
 import os
+import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from midcourse.errors import TaskInvalid
@@ -160,3 +163,57 @@ def _nearest(name: str, prefix: str, known: Iterable[str]) -> str:
     bare = {other.removeprefix(prefix): other for other in sorted(known)}
     near = get_close_matches(name.removeprefix(prefix), bare, n=1, cutoff=NEAR)
     return bare[near[0]] if near else ""
+
+
+# --- the users of a setting, written beside its type: `max_calls: Annotated[int, EVERYDAY]`
+
+
+class Audience(StrEnum):
+    """The users of a setting: all (`everyday`), experienced users (`advanced`), or only our benchmarks (`benchmarks`)."""
+
+    EVERYDAY = "everyday"
+    ADVANCED = "advanced"
+    BENCHMARKS = "benchmarks"
+
+
+EVERYDAY, BENCHMARKS = Audience.EVERYDAY, Audience.BENCHMARKS
+
+
+def audience_of(field: FieldInfo) -> Audience:
+    """The audience of a setting; a setting without a mark is advanced."""
+    return next((mark for mark in field.metadata if isinstance(mark, Audience)), Audience.ADVANCED)
+
+
+def names_for(kind: type[BaseModel], *audiences: Audience) -> list[str]:
+    return [name for name, field in kind.model_fields.items() if audience_of(field) in audiences]
+
+
+# --- the home alone, for commands that need no other setting: loading all settings takes longer than listing runs
+
+HOME = "HOME"
+DEFAULT_HOME = ".midcourse"
+NAMING_FLEET = ("database_url", "temporal_address", "temporal_profile")
+"""Settings that say where a fleet is. If one of them is given, the fleet of the home is not meant."""
+
+
+def find_home(given: str | None) -> Path | None:
+    """Find the home that `Settings` would have. None: all settings must be loaded, which also reports what is wrong.
+
+    `given` is the value from the command line.
+    """
+    variables = _own_variables()
+    if any(name != HOME and get_close_matches(name, [HOME], cutoff=NEAR) for name in variables):
+        return None
+    named = given.strip() if given is not None else variables.get(HOME) or DEFAULT_HOME
+    return Path(named) if named and not any(unicodedata.category(char) == "Cc" for char in named) else None
+
+
+def may_have_fleet(home: Path) -> bool:
+    """Whether a fleet is configured, or was started in this home."""
+    variables = _own_variables()
+    return any(variables.get(name.upper()) for name in NAMING_FLEET) or (home / "up" / "up.json").is_file()
+
+
+def _own_variables() -> dict[str, str]:
+    """Our variables, without their prefix."""
+    return {name.removeprefix(PREFIX): value for name, value in read_variables().items() if name.startswith(PREFIX)}

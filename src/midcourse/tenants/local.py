@@ -14,16 +14,7 @@ from midcourse.agent.control import LocalControl, list_open_questions
 from midcourse.agent.fork import Forked, fork, job_of_fork, limits_of_fork
 from midcourse.agent.live_run import LiveRun
 from midcourse.agent.start import StartedRun, find_earlier, prepare_run
-from midcourse.agent.wiring import (
-    JOB_FILE,
-    Job,
-    blobs_in,
-    job_of_run,
-    load_saved_job,
-    load_saved_name,
-    run_folder,
-    save_job,
-)
+from midcourse.agent.wiring import Job, job_of_run, load_saved_job, load_saved_name, save_job
 from midcourse.blame import format_traceback
 from midcourse.config.defaults import LeaveOpen
 from midcourse.config.settings import Settings
@@ -31,7 +22,8 @@ from midcourse.domain.approval import Question
 from midcourse.errors import MidcourseError, NotForkable, RunUnknown
 from midcourse.files import atomic_write, private_folder
 from midcourse.history.journal import Journal, export
-from midcourse.home.stores import LocalStore, open_lessons, open_store
+from midcourse.home.folder import JOB_FILE, run_folder
+from midcourse.home.stores import LocalStore, blobs_in, open_lessons, open_store
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
 from midcourse.ports.store import RunQuery, RunSummary

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from midcourse.agent.agent import agent_for
-from midcourse.agent.wiring import load_job, result_json
+from midcourse.agent.wiring import load_job
 from midcourse.domain.result import Result
+from midcourse.history.journal import result_json
 from midcourse.worlds.simulated import read_effects
 
 pytestmark = pytest.mark.slow

@@ -41,7 +41,7 @@ def learn(
 
     Exit codes: those of the run; 0 if you worked yourself.
     """
-    from midcourse.agent.browser_policy import learn_policy
+    from midcourse.worlds.browser.learn import learn_policy
 
     with learn_policy() as learned:
         if watched.startswith(("http://", "https://")):
@@ -118,14 +118,14 @@ def tools(
 
 
 async def _propose(name: str, overrides: Overrides) -> str:
-    from midcourse.agent.browser_policy import proposal_from
+    from midcourse.worlds.browser.learn import list_sent_requests, propose_policy
 
     async with find_run(*load_both_settings(overrides, "home"), name) as found:
-        return await proposal_from(found.store, found.run.id)
+        return propose_policy(await list_sent_requests(found.store, found.run.id))
 
 
 async def _work_until_closed(url: str) -> None:
-    from midcourse.agent.browser_policy import open_attended
+    from midcourse.worlds.browser.learn import open_attended
 
     async with open_attended(url) as session:
         await session.wait_until_closed()

@@ -7,7 +7,7 @@ import typer
 
 from midcourse.agent.control import LocalControl
 from midcourse.agent.undo import undone_run
-from midcourse.agent.wiring import job_of_run, run_folder
+from midcourse.agent.wiring import job_of_run
 from midcourse.batch.batch import saved_batch
 from midcourse.cli.commands.control import report
 from midcourse.cli.lookup import find_batch, find_run
@@ -29,6 +29,7 @@ from midcourse.config.defaults import DEMO_PLANNERS
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
+from midcourse.home.folder import run_folder
 from midcourse.home.stores import LocalStore
 
 commands = typer.Typer()

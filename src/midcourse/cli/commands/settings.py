@@ -10,10 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from midcourse.cli.options import Json, teach
-from midcourse.config.audience import Audience, audience_of
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.settings import Settings
-from midcourse.config.variables import VariableSettings, variable_of
+from midcourse.config.variables import Audience, VariableSettings, audience_of, variable_of
 from midcourse.domain.argument import Scalar
 from midcourse.presentation.vocabulary import format_argument
 from midcourse.terminal.output import Terminal, print_object, terminal

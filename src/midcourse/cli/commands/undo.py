@@ -8,12 +8,13 @@ import typer
 
 from midcourse.agent.agent import Agent
 from midcourse.agent.undo import UndoneAct, UndoReport, functions_in
-from midcourse.agent.wiring import job_of_run, run_folder, with_current_settings, world_for
+from midcourse.agent.wiring import job_of_run, with_current_settings, world_for
 from midcourse.cli.lookup import FoundRun, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, load_both_settings, teach, with_options
 from midcourse.cli.session.local import log_to
 from midcourse.config.settings import Settings
 from midcourse.errors import RunUnknown
+from midcourse.home.folder import run_folder
 from midcourse.home.stores import LocalStore
 from midcourse.ports.world import World
 from midcourse.terminal.approver import TerminalApprover

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from midcourse.agent.wiring import Job, decode_job, run_folder
+from midcourse.agent.wiring import Job, decode_job
 from midcourse.cli.lookup import PROGRAM
 from midcourse.cli.options import Verbosity
 from midcourse.cli.session.local import print_result
@@ -10,6 +10,7 @@ from midcourse.cli.session.watching import WatchSession, print_problem
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.fleet.connection import connect_fleet, start_durable_run
 from midcourse.fleet.control import START_ONE, FleetControl
+from midcourse.home.folder import run_folder
 from midcourse.terminal.output import print_outcome
 
 BEGUN = 0

@@ -14,7 +14,7 @@ from rich.text import Text
 from midcourse.agent.agent import Agent, agent_for
 from midcourse.agent.one_line import DryRun
 from midcourse.agent.start import StartedRun, find_earlier, prepare_run
-from midcourse.agent.wiring import Job, export, result_json, run_folder
+from midcourse.agent.wiring import Job
 from midcourse.cli.options import LEFT, SUCCEEDED, Verbosity
 from midcourse.cli.session.follower import FollowableRun, RunFollower
 from midcourse.cli.session.screen import Lines, LiveView, NoScreen, Screen
@@ -24,6 +24,8 @@ from midcourse.domain.approval import Question
 from midcourse.domain.result import Result
 from midcourse.errors import RunBusy, RunEnded
 from midcourse.files import private_opener
+from midcourse.history.journal import export, result_json
+from midcourse.home.folder import run_folder
 from midcourse.home.stores import LocalStore, open_store
 from midcourse.policy.approval.question import list_rows
 from midcourse.ports.approver import Approver

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from midcourse.agent.control import NotDriven, RunControl
 from midcourse.agent.following import FollowedRun
-from midcourse.agent.wiring import export
 from midcourse.cli.options import FAILED, LEFT, Verbosity
 from midcourse.cli.session.follower import BACK, CANCEL, LEAVE, RunFollower
 from midcourse.cli.session.local import log_to, open_screen, print_result
 from midcourse.cli.view.run import RunView
+from midcourse.history.journal import export
 from midcourse.terminal.output import print_outcome, terminal
 from midcourse.terminal.prompt import Choice, Keyboard, open_prompt
 

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter
 
 from midcourse.agent.wiring import SIMULATED, WORLDS
-from midcourse.config.audience import Audience, audience_of
 from midcourse.config.settings import Settings, format_value
+from midcourse.config.variables import Audience, audience_of
 from midcourse.server.models.base import Model
 from midcourse.server.problems import problem_responses
 from midcourse.server.starting import SERVER_ONLY

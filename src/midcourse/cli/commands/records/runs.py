@@ -20,7 +20,7 @@ from midcourse.cli.options import (
     with_options,
 )
 from midcourse.cli.run_states import batch_of, driven_state, local_state
-from midcourse.config.home_setting import may_have_fleet
+from midcourse.config.variables import may_have_fleet
 from midcourse.domain.records.summary import SUCCESSES, RunSummary
 from midcourse.home.folder import AtHome, Catalogue, batch_ids, has_store, open_catalogue
 from midcourse.policy.task_state import state_in_phase

@@ -11,13 +11,13 @@ import typer
 from rich.text import Text
 
 from midcourse.agent.start import new_run_id, prepare_run
-from midcourse.agent.wiring import Job
+from midcourse.agent.wiring import Job, require_chromium
 from midcourse.cli.options import LEFT, Headed, Home, Json, Verbosity, load_settings, teach
 from midcourse.cli.session.console import open_in_browser, serve_console
 from midcourse.cli.session.local import Session, dry_panel
 from midcourse.cli.session.screen import NoScreen, Screen
 from midcourse.cli.view.run import STYLES
-from midcourse.config.extras import require_chromium, require_extras
+from midcourse.config.extras import require_extras
 from midcourse.demo import GOAL, DemoApprover, TroubledShop, demo_job, provide_password
 from midcourse.domain.approval import Question
 from midcourse.domain.events import Acted, Event, Observed, Verified

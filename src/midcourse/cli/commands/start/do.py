@@ -8,9 +8,9 @@ import typer
 
 from midcourse.agent.one_line import DryRun, OneLineTask, job_for
 from midcourse.agent.start import new_run_id
+from midcourse.agent.wiring import require_chromium
 from midcourse.cli.options import Headed, OriginsFile, RunOptions, parse_inputs, parse_overrides, teach
 from midcourse.cli.session.local import start_run
-from midcourse.config.extras import require_chromium
 from midcourse.domain.budget import Approvals
 from midcourse.signatures import takes
 

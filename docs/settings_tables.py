@@ -1,9 +1,8 @@
 """The settings as Markdown tables, for `docs/settings.md`."""
 
-from midcourse.config.audience import Audience, names_for
 from midcourse.config.recovery import PRESETS
 from midcourse.config.settings import Settings, format_value
-from midcourse.config.variables import VariableSettings, variables_of
+from midcourse.config.variables import Audience, VariableSettings, names_for, variables_of
 
 
 def reference(kind: type[VariableSettings] = Settings, *audiences: Audience) -> str:
