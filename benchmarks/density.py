@@ -261,12 +261,12 @@ async def wait_for_approvals(
         keys, slots, max_open = [f"waiting-{number}" for number in range(runs)], asyncio.Semaphore(MAX_ASKING), 0
         asked: list[str] = []
 
-        def agent_for(key: str, approver: Approves | LeaveOpen) -> Agent:
+        def build_agent(key: str, approver: Approves | LeaveOpen) -> Agent:
             return _make_agent(make_browser(host, f"{url}/?run={key}", key), Clerk(), approver, folder)
 
         async def ask(key: str) -> None:
             async with slots:
-                run = agent_for(key, LeaveOpen()).start(TASK, run_id=key)
+                run = build_agent(key, LeaveOpen()).start(TASK, run_id=key)
                 async for turn in run:
                     if isinstance(turn.run.phase, Asking):
                         break
@@ -291,7 +291,7 @@ async def wait_for_approvals(
             host.measure_memory(),
         )
         approver = Approves()
-        done = await asyncio.gather(*(agent_for(key, approver).resume(key) for key in keys[:answered]))
+        done = await asyncio.gather(*(build_agent(key, approver).resume(key) for key in keys[:answered]))
         results = dict(zip(keys, done, strict=False))
         return {
             "runs": runs,

@@ -14,8 +14,8 @@ from chart_page import chart_page
 from plots import draw_agentdojo, draw_drift, draw_tau2
 from scale_page import scale_page
 from scale_plots import draw_measured_growth, draw_needs
-from state_diagram import build_mermaid, build_table
 from settings_tables import preset_names, presets, reference
+from state_diagram import build_mermaid, build_table
 from unit_costs import read_result
 
 from benchmarks.peer_systems.summary import format_overall, format_parts

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from midcourse.records import Observed, Planned
-from midcourse.tasks import agent_for, load_job
+from midcourse.tasks import build_agent, load_job
 
 
 async def main() -> None:
     job = load_job("notepad", overrides={})
     with tempfile.TemporaryDirectory() as folder:
         home = job.settings.model_copy(update={"home": Path(folder)})
-        agent = replace(agent_for(job, Path(folder), approver=None), settings=home)
+        agent = replace(build_agent(job, Path(folder), approver=None), settings=home)
         live = agent.start(job.task)
         async for turn in live:
             match turn.event:

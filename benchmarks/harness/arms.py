@@ -13,7 +13,7 @@ from unittest.mock import patch
 from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
 from midcourse.agent.agent import Agent
-from midcourse.agent.wiring import SIMULATED, Job, load_job, planner_for
+from midcourse.agent.wiring import SIMULATED, Job, build_planner, load_job
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Probe
@@ -150,7 +150,7 @@ async def _run_plain_trial(
         run_id="trial",
         task=job.task,
         world=world,
-        planner=planner_for(job.file.planner),
+        planner=build_planner(job.file.planner),
         approver=approver,
         store=MemoryStore(),
         clock=clock,
@@ -233,7 +233,7 @@ def make_limits(limits: Limits, arm: Arm) -> Limits:
 
 
 async def make_planner(job: Job, seed: int, arm: Arm) -> Planner:
-    planner = planner_for(job.file.planner)
+    planner = build_planner(job.file.planner)
     if arm.segments is not None:
         return Blind(planner, await record_nominal_steps(job, seed))
     if arm.without == "completed":
@@ -249,7 +249,7 @@ async def record_nominal_steps(job: Job, seed: int) -> tuple[Draft, ...]:
     world = make_world(job, seed, Drift(), clock)
     agent = Agent(
         world=world,
-        planner=planner_for(job.file.planner),
+        planner=build_planner(job.file.planner),
         store=store,
         clock=clock,
         vault=Vault(),

@@ -8,7 +8,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
 
-from midcourse.agent.models import build_planner
+from midcourse.agent.models import build_model_planner
 from midcourse.config.settings import Settings
 from midcourse.ports.planner import PlanningContext
 
@@ -30,7 +30,7 @@ class RecordedModel:
         provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(out=spans, formatter=_format_span)))
         trace.set_tracer_provider(provider)
         settings = Settings(record=folder / "cassette.jsonl", trace_content=True)
-        self._planner = build_planner("openai:scripted", settings, url)
+        self._planner = build_model_planner("openai:scripted", settings, url)
 
     async def ask(self, context: PlanningContext) -> None:
         worst = self._planner.worst(MAX_TOKENS)  # pyrefly: ignore[missing-attribute]

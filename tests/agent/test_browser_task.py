@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.agent.agent import agent_for
+from midcourse.agent.agent import build_agent
 from midcourse.agent.wiring import load_job
 from midcourse.errors import TaskInvalid
 from tests.pages import Pages, serve_pages
@@ -55,7 +55,7 @@ async def test_task_in_a_real_browser(pages: Pages, tmp_path: Path):
     (tmp_path / "lamp.toml").write_text(TASK.format(start=pages.url))
     job = load_job(str(tmp_path / "lamp.toml"), {"home": str(tmp_path)})
     folder = tmp_path / "run"
-    result = await agent_for(job, folder, None).run(job.task)
+    result = await build_agent(job, folder, None).run(job.task)
     assert result.success, result
     assert result.data == (("total", 39.0),)
     assert [hit for hit in pages.hits if "favicon" not in hit] == ["GET /", "GET /lamp?q=lamp"]
@@ -68,7 +68,7 @@ async def test_skill_that_the_browser_does_not_have_is_found_before_it_starts(tm
     (tmp_path / "lamp.toml").write_text(TASK.format(start="http://127.0.0.1:1").replace('"select"', '"selct"'))
     job = load_job(str(tmp_path / "lamp.toml"), {"home": str(tmp_path)})
     with pytest.raises(TaskInvalid, match="did you mean 'select'"):
-        agent_for(job, tmp_path / "run", None)
+        build_agent(job, tmp_path / "run", None)
 
 
 FETCHING = """
@@ -96,7 +96,7 @@ async def test_file_that_a_task_fetches_stays_in_the_folder_of_its_run(pages: Pa
     pages.show("/report", "<html>", content_type="text/csv", content_disposition="attachment; filename=report.csv")
     (tmp_path / "fetch.toml").write_text(FETCHING.format(start=pages.url))
     job = load_job(str(tmp_path / "fetch.toml"), {"home": str(tmp_path)})
-    result = await agent_for(job, tmp_path / "run", None).run(job.task)
+    result = await build_agent(job, tmp_path / "run", None).run(job.task)
     assert result.success, result
     there = tmp_path / "run" / "downloads" / "report.csv"
     assert result.data == (("report", str(there)),)

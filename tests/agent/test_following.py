@@ -14,7 +14,7 @@ from midcourse.agent.control import LocalControl
 from midcourse.agent.following import GLANCE, FollowedRun
 from midcourse.agent.run_in_progress import RunInProgress
 from midcourse.agent.start import new_run
-from midcourse.agent.wiring import load_job, planner_for, world_for
+from midcourse.agent.wiring import build_planner, build_world, load_job
 from midcourse.domain.approval import Question
 from midcourse.errors import Pending, RunUnknown
 from midcourse.fleet.control import FleetControl
@@ -117,7 +117,7 @@ def store(tmp_path: Path) -> Iterator[CountingStore]:
 def order(store: CountingStore, tmp_path: Path) -> tuple[Agent, Task]:
     """An agent that asks before it orders a lamp, and its task."""
     job = load_job("order", {"approvals": "always", "replan_interval_seconds": "0"})
-    world, planner = world_for(job.file.world, tmp_path), planner_for(job.file.planner)
+    world, planner = build_world(job.file.world, tmp_path), build_planner(job.file.planner)
     return Agent(world=world, planner=planner, approver=Posts(), settings=job.settings, store=store), job.task
 
 
@@ -258,8 +258,8 @@ async def test_a_run_in_memory_is_followed_in_the_same_process(tmp_path: Path) -
     job = load_job("order", {"approvals": "always", "replan_interval_seconds": "0"})
     store = MemoryStore()
     agent = Agent(
-        world=world_for(job.file.world, tmp_path),
-        planner=planner_for(job.file.planner),
+        world=build_world(job.file.world, tmp_path),
+        planner=build_planner(job.file.planner),
         approver=Posts(),
         settings=job.settings,
         store=store,

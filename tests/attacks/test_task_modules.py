@@ -15,7 +15,7 @@ from midcourse.config.task.modules import AllowedModules
 from midcourse.errors import TaskInvalid
 from midcourse.fleet.connection import Fleet, RunBroken, connect_fleet, start_durable_run
 from midcourse.fleet.ports import PortsMaker
-from midcourse.fleet.worker import worker_of
+from midcourse.fleet.worker import build_worker
 
 
 def job(planner: str = "playbook", world: str = "notepad", command: str = "true") -> Job:
@@ -135,7 +135,7 @@ async def test_a_worker_refuses_a_task_that_would_have_it_run_a_program(
 ):
     planted = tmp_path / "planted"
     hostile = job("os:system", command=f"touch {planted}")
-    async with connect_fleet(configure(modules)) as fleet, worker_of(fleet, tmp_path):
+    async with connect_fleet(configure(modules)) as fleet, build_worker(fleet, tmp_path):
         with pytest.raises(TaskInvalid, match="task_modules"):
             await start_durable_run(fleet, hostile, "careful")
         await submit_unchecked(fleet, hostile, "hostile")
@@ -161,12 +161,12 @@ async def test_a_run_that_was_refused_continues_once_its_module_is_allowed(
     task = "from midcourse.planners import SamePlan\nfrom midcourse import Draft\n\n"
     task += "def make(command):\n    return SamePlan([Draft(skill='press', arguments={'key': 'Win'})])\n"
     (package / "acme_late.py").write_text(task)
-    async with connect_fleet(configure("none")) as fleet, worker_of(fleet, tmp_path):
+    async with connect_fleet(configure("none")) as fleet, build_worker(fleet, tmp_path):
         await submit_unchecked(fleet, job("acme_late:make"), "late")
         with pytest.raises(RunBroken, match="acme_late"):
             await asyncio.wait_for(fleet.runs.handle("late").result(), 120)
         assert "acme_late" not in sys.modules
-    async with connect_fleet(configure("acme_late")) as fleet, worker_of(fleet, tmp_path):
+    async with connect_fleet(configure("acme_late")) as fleet, build_worker(fleet, tmp_path):
         await fleet.runs.resume("late", world="notepad")
         result = await asyncio.wait_for(fleet.runs.handle("late").result(), 120)
     assert result.final_reason == "plan_complete"

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from midcourse.agent.agent import Agent, agent_for
+from midcourse.agent.agent import Agent, build_agent
 from midcourse.agent.wiring import load_job, save_job
 from midcourse.home.folder import DATABASE, run_folder
 from midcourse.store.sqlite import SqliteStore
@@ -68,5 +68,5 @@ async def _order(task: str, run_id: str, boundary: str) -> None:
     folder = run_folder(job.settings, run_id)
     save_job(job, folder)
     store = SqliteStore(job.settings.home / DATABASE)
-    agent = agent_for(job, folder, approver=None)
+    agent = build_agent(job, folder, approver=None)
     await kill_at(agent, store, boundary).run(job.task, run_id=run_id)

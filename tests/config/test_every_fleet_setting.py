@@ -15,7 +15,7 @@ from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import FleetUnavailable, TaskInvalid
 from midcourse.fleet.connection import Fleet, connect_fleet, start_durable_run
 from midcourse.fleet.ports import NO_HOST, PortsMaker
-from midcourse.fleet.worker import capacity_of
+from midcourse.fleet.worker import read_capacity
 from midcourse.home.fleet_store import read_keys
 from midcourse.ports.blobs import Blobs
 from midcourse.runtimes.temporal.codec import SEALED
@@ -215,12 +215,12 @@ async def test_the_setting_has_an_effect(scene: Scene, name: str):
 @pytest.mark.parametrize("name", sorted(CAPACITY))
 def test_the_engine_is_told_of_the_setting_and_of_no_other(tmp_path: Path, name: str):
     usual, changed = FleetSettings.load(tmp_path), FleetSettings.load(tmp_path, {name: "77"})
-    assert list_differences(capacity_of(usual), capacity_of(changed)) == [CAPACITY[name]]
+    assert list_differences(read_capacity(usual), read_capacity(changed)) == [CAPACITY[name]]
 
 
 def test_the_defaults_are_those_of_the_runtime(tmp_path: Path):
     settings = FleetSettings.load(tmp_path)
-    assert capacity_of(settings) == Capacity()
+    assert read_capacity(settings) == Capacity()
     assert settings.heartbeat_seconds == Placement().heartbeat_seconds
 
 

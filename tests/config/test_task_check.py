@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.agent.agent import agent_for
+from midcourse.agent.agent import build_agent
 from midcourse.agent.wiring import load_job
 from midcourse.errors import MidcourseError, TaskInvalid
 
@@ -29,7 +29,7 @@ def test_a_misspelt_skill_or_probe_is_refused_with_a_suggestion(
     assert right in text
     (tmp_path / "task.toml").write_text(text.replace(right, wrong, 1))
     with pytest.raises(TaskInvalid) as refused:
-        agent_for(load_job(str(tmp_path / "task.toml"), {}), tmp_path / "run", approver=None)
+        build_agent(load_job(str(tmp_path / "task.toml"), {}), tmp_path / "run", approver=None)
     assert meant in str(refused.value)
 
 
@@ -40,7 +40,7 @@ def test_an_option_or_fault_that_the_world_does_not_have_is_refused(wrong: str, 
     """Also for a world in its own process, where it would show only once that is started."""
     (tmp_path / "task.toml").write_text(ORDER.read_text().replace("process = true", f"process = true\n{wrong}"))
     with pytest.raises(MidcourseError):
-        agent_for(load_job(str(tmp_path / "task.toml"), {}), tmp_path / "run", approver=None)
+        build_agent(load_job(str(tmp_path / "task.toml"), {}), tmp_path / "run", approver=None)
     assert not (tmp_path / "run").exists()
 
 
@@ -50,4 +50,4 @@ def test_a_module_beside_the_user_is_found(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "task.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    assert agent_for(load_job("task.toml", {}), tmp_path / "run", approver=None).world.catalogue().skills
+    assert build_agent(load_job("task.toml", {}), tmp_path / "run", approver=None).world.catalogue().skills

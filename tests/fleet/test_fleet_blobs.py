@@ -14,7 +14,7 @@ from midcourse.agent.wiring import encode_job, parse_job
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.domain.observation import Observation
 from midcourse.errors import TaskInvalid
-from midcourse.fleet.blobs import blobs_of
+from midcourse.fleet.blobs import open_tenant_blobs
 from midcourse.fleet.expiry import expire_month
 from midcourse.fleet.ports import PortsMaker
 from midcourse.perform.looking import look
@@ -62,13 +62,13 @@ async def test_host_worker_and_client_need_not_share_a_disk(
         await ports.world.close()
         assert isinstance(seen, Observation)
         async with PostgresStore(postgres, tenant=tenant) as client:
-            picture = await blobs_of(settings, client, tmp_path / "client").read("r1", seen.screenshot)
+            picture = await open_tenant_blobs(settings, client, tmp_path / "client").read("r1", seen.screenshot)
         assert picture is not None
         assert picture == read_picture(picture.data)
         assert (picture.media_type, picture.width, picture.height) == ("image/webp", 64, 48)
         async with PostgresStore(postgres, tenant=f"{tenant}x") as other:
             whose = settings.model_copy(update={"tenant": f"{tenant}x"})
-            assert await blobs_of(whose, other, tmp_path / "client").read("r1", seen.screenshot) is None
+            assert await open_tenant_blobs(whose, other, tmp_path / "client").read("r1", seen.screenshot) is None
     assert [list_files(tmp_path / home) for home in ("host", "worker", "client")] == [[], [], []]
 
 
@@ -94,7 +94,7 @@ async def test_screenshots_are_deleted_with_the_month_of_their_runs(
         async with PostgresStore(empty_database, tenant=whose) as store:
             for run_id in ("past", "present"):
                 await store.save_observation(run_id, OBSERVATION)
-                await blobs_of(own, store, tmp_path).put(run_id, PICTURE)
+                await open_tenant_blobs(own, store, tmp_path).put(run_id, PICTURE)
     counted = await expire_month(settings, tmp_path, old, really=False)
     assert (counted.runs, counted.dropped) == (2, ())
     expired = await expire_month(settings, tmp_path, old, really=True)
@@ -102,7 +102,7 @@ async def test_screenshots_are_deleted_with_the_month_of_their_runs(
     for whose in (tenant, f"{tenant}x"):
         own = settings.model_copy(update={"tenant": whose})
         async with PostgresStore(empty_database, tenant=whose) as store:
-            blobs = blobs_of(own, store, tmp_path)
+            blobs = open_tenant_blobs(own, store, tmp_path)
             assert await blobs.read("past", PICTURE.digest) is None
             assert await store.observation("past", OBSERVATION.id) is None
             assert await blobs.read("present", PICTURE.digest) == PICTURE

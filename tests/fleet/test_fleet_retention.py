@@ -11,7 +11,7 @@ import pytest
 from midcourse.cli.main import main
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import RunPruned
-from midcourse.fleet.blobs import blobs_of
+from midcourse.fleet.blobs import open_tenant_blobs
 from midcourse.fleet.retention import prune_tenant
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.address import convert_for_libpq
@@ -39,12 +39,12 @@ async def test_one_tenant_is_pruned_with_its_pictures(postgres: str, tenant: str
     ):
         for one, own in ((store, settings), (other, others)):
             await end_run(one, "a")
-            await blobs_of(own, one, tmp_path).put("a", PICTURE)
+            await open_tenant_blobs(own, one, tmp_path).put("a", PICTURE)
         assert (await prune_tenant(settings, tmp_path, before=100.0, at=200.0, dry_run=True)).runs == 1
-        assert await blobs_of(settings, store, tmp_path).read("a", PICTURE.digest) == PICTURE
+        assert await open_tenant_blobs(settings, store, tmp_path).read("a", PICTURE.digest) == PICTURE
         assert (await prune_tenant(settings, tmp_path, before=100.0, at=200.0)).runs == 1
-        assert await blobs_of(settings, store, tmp_path).read("a", PICTURE.digest) is None
-        assert await blobs_of(others, other, tmp_path).read("a", PICTURE.digest) == PICTURE
+        assert await open_tenant_blobs(settings, store, tmp_path).read("a", PICTURE.digest) is None
+        assert await open_tenant_blobs(others, other, tmp_path).read("a", PICTURE.digest) == PICTURE
         assert await other.journal("a") == rows("a")
         with pytest.raises(RunPruned, match="1970-01-01"):
             await store.journal("a")

@@ -21,7 +21,7 @@ from midcourse.doctor import _check_fleet as examine_fleet
 from midcourse.doctor import _check_keys as examine_keys
 from midcourse.errors import FleetUnavailable, MidcourseError, TaskInvalid
 from midcourse.fleet.connection import connect_fleet, start_durable_run
-from midcourse.fleet.worker import worker_of
+from midcourse.fleet.worker import build_worker
 from midcourse.redact import Redactor
 from midcourse.runtimes.temporal.attributes import register
 from midcourse.runtimes.temporal.profile import read_profile
@@ -95,7 +95,7 @@ async def test_a_run_is_driven_over_tls_with_a_client_certificate_and_an_api_key
 ):
     async with gate(temporal, server, clients=authority, api_key=API_KEY) as there:
         settings = configure(there.address, make_certificate_options(authority.issue("worker")), api_key=API_KEY)
-        async with connect_fleet(settings) as fleet, worker_of(fleet, tmp_path):
+        async with connect_fleet(settings) as fleet, build_worker(fleet, tmp_path):
             assert (fleet.temporal, fleet.security) == (there.address, "TLS, client certificate, API key")
             await start_durable_run(fleet, load_job("notepad", {}), "secured")
             result = await asyncio.wait_for(fleet.runs.handle("secured").result(), 120)

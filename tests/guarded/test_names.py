@@ -466,7 +466,7 @@ def test_the_first_call_in_a_home_that_nobody_chose_says_where_it_is(
 def test_a_database_that_is_not_used_is_warned_about(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from midcourse.agent.process_store import warn_of_ignored_database
+    from midcourse.agent.shared_store import warn_of_ignored_database
 
     warn_of_ignored_database.cache_clear()
     monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path / "home"))

@@ -18,7 +18,7 @@ from midcourse import guarded
 from midcourse.agent import patience
 from midcourse.domain.events import CancelAsked
 from midcourse.errors import AnswerLost, Pending, RunBusy
-from midcourse.home.folder import database_of
+from midcourse.home.folder import database_path
 from midcourse.settings import Settings
 from midcourse.store.sqlite import SqliteStore
 from tests.forked import PROCESSES
@@ -192,13 +192,13 @@ def test_caller_that_does_not_wait_is_told_of_the_question(tmp_path: Path) -> No
 
     with ThreadPoolExecutor(1) as thread:
         waiting = thread.submit(make(20.0), "ada")
-        with SqliteStore(database_of(tmp_path)) as store:
+        with SqliteStore(database_path(tmp_path)) as store:
             while not (found := store.newest(1)) or asyncio.run(store.open_question(found[0].id)) is None:
                 assert not waiting.done()
                 time.sleep(0.01)
         with pytest.raises(Pending, match=f"run {found[0].id} waits for a decision: midcourse approve"):
             make(0)("ada")
-        with SqliteStore(database_of(tmp_path)) as store:
+        with SqliteStore(database_path(tmp_path)) as store:
             asyncio.run(store.post(found[0].id, CancelAsked()))
         with pytest.raises(Exception, match="cancel"):
             waiting.result()

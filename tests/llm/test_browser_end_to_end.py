@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.agent.agent import agent_for
-from midcourse.agent.wiring import Job, build_remote_world, load_job, planner_for
+from midcourse.agent.agent import build_agent
+from midcourse.agent.wiring import Job, build_planner, build_remote_world, load_job
 from midcourse.config.defaults import EnvironmentVault
 from midcourse.domain.result import Result
 from midcourse.testing import Approves
@@ -58,7 +58,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Stage]:
 
 
 async def test_a_model_completes_a_task_in_a_browser_locally(stage: Stage):
-    result = await agent_for(stage.job, stage.folder, stage.person).run(stage.job.task)
+    result = await build_agent(stage.job, stage.folder, stage.person).run(stage.job.task)
     assert_reported(stage, result)
 
 
@@ -66,7 +66,7 @@ async def test_a_model_completes_a_task_in_a_browser_on_temporal(stage: Stage, f
     spec, settings = stage.job.file, stage.job.settings
     cast = Cast(
         world=build_remote_world(spec.world, stage.folder),
-        planner=planner_for(spec.planner, settings),
+        planner=build_planner(spec.planner, settings),
         task=stage.job.task,
         approver=stage.person,
         vault=EnvironmentVault(),

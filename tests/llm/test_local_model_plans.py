@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from midcourse import Agent, BaseWorld, Scene, Settings, Task, Zone, skill
-from midcourse.agent.models import build_planner
+from midcourse.agent.models import build_model_planner
 from midcourse.domain.budget import Cost
 from midcourse.domain.result import Result
 from midcourse.llm.model_client import Answered, ModelClient
@@ -61,7 +61,7 @@ async def run_locally(settings: Settings) -> Result:
 async def run_in_fleet(settings: Settings, fleet: Fleet) -> Result:
     cast = Cast(
         world=Lamp(),
-        planner=build_planner(settings.model, settings),
+        planner=build_model_planner(settings.model, settings),
         task=Task(goal="Turn on the lamp", limits=settings.limits()),
         approver=Approves(),
     )

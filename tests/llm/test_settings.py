@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from midcourse import Agent, Expectation, Settings, Task
-from midcourse.agent.models import add_call_reserves, build_planner, build_roles
-from midcourse.agent.wiring import decode_job, planner_for
+from midcourse.agent.models import add_call_reserves, build_model_planner, build_roles
+from midcourse.agent.wiring import build_planner, decode_job
 from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid
 from midcourse.llm.cassette import read_exchanges
@@ -32,7 +32,7 @@ def shows(demonstration: Callable[[], Awaitable[None]]) -> Callable[[], Awaitabl
 
 def make_planner(**settings: object) -> ModelPlanner:
     loaded = Settings.load(overrides={name: str(value) for name, value in settings.items()})
-    planner = build_planner(loaded.model, loaded)
+    planner = build_model_planner(loaded.model, loaded)
     assert isinstance(planner, ModelPlanner)
     return planner
 
@@ -152,7 +152,7 @@ def test_run_without_model_and_planner_is_refused():
 @pytest.mark.parametrize("name", ["gpt-5", "nobody:gpt-5", "", "openai:", "anthropic:claude-opus-5"])
 def test_a_model_that_cannot_be_asked_is_refused_before_anything_runs(name: str):
     with pytest.raises(TaskInvalid, match="model"):
-        build_planner(name, Settings())
+        build_model_planner(name, Settings())
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_prompt_needs_room_beside_the_answer():
 def test_a_missing_key_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(TaskInvalid, match="OPENAI_API_KEY"):
-        build_planner("openai:gpt-5", Settings())
+        build_model_planner("openai:gpt-5", Settings())
 
 
 def test_what_is_played_cannot_be_recorded_at_once():
@@ -194,4 +194,4 @@ def test_what_is_played_cannot_be_recorded_at_once():
 def test_any_worker_makes_the_planner_from_the_job():
     source = 'goal = "x"\n[world]\nname = "shop"\n[planner]\nmodel = "openai:m"\nbase_url = "http://127.0.0.1:9/v1"'
     job = decode_job(json.dumps({"name": "x", "overrides": {}, "inputs": [], "source": source}))
-    assert isinstance(planner_for(job.file.planner, job.settings), ModelPlanner)
+    assert isinstance(build_planner(job.file.planner, job.settings), ModelPlanner)

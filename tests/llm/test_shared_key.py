@@ -6,7 +6,7 @@ import re
 import pytest
 
 from midcourse import Agent, Settings, Task
-from midcourse.agent.models import build_planner
+from midcourse.agent.models import build_model_planner
 from midcourse.domain.phases import BackingOff
 from midcourse.domain.result import Result
 from midcourse.presentation.status import run_status
@@ -77,7 +77,7 @@ async def test_runs_that_share_a_limited_key_all_finish_on_temporal(fleet: Fleet
         task = Task(goal="Go to the checkout", limits=settings.limits())
         async with fleet.worker():
             begun = [
-                await fleet.begin(Cast(world=Shop(), planner=build_planner(settings.model, settings), task=task))
+                await fleet.begin(Cast(world=Shop(), planner=build_model_planner(settings.model, settings), task=task))
                 for _ in range(RUNS)
             ]
             results = await asyncio.gather(*(handle.result() for handle in begun))

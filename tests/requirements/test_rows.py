@@ -9,7 +9,7 @@ import pytest
 
 from tests.requirements.rows import ROOT, ROWS, Row, read_rows
 
-REACHED = re.compile(r"\b(Agent|agent_for|Settings|Stage|Cli|cli|example|play|midcourse\.do)\b")
+REACHED = re.compile(r"\b(Agent|build_agent|Settings|Stage|Cli|cli|example|play|midcourse\.do)\b")
 """What a test of a requirement goes through: an agent, settings or the command line. `Stage` and `play` run an agent."""
 
 

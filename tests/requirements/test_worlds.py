@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from midcourse import Agent, Settings
-from midcourse.agent.agent import agent_for
+from midcourse.agent.agent import build_agent
 from midcourse.agent.wiring import load_job
 from midcourse.domain.observation import Observation, Surface, Unseen, Zone
 from midcourse.testing import MemoryBlobs, MemoryStore
@@ -38,6 +38,6 @@ async def test_the_simulation_is_reset_between_attempts_if_the_task_asks_for_it(
     job = load_job("moved_cube", {"home": str(tmp_path / "home"), "retry_delay_seconds": 0})
     options = {**job.file.world.options, "reset_after_failure": True}
     job = replace(job, file=replace(job.file, world=replace(job.file.world, options=options)))
-    result = await agent_for(job, tmp_path, None).run(job.task, run_id="run")
+    result = await build_agent(job, tmp_path, None).run(job.task, run_id="run")
     assert result.verified
     assert [one.effect for one in read_effects(tmp_path / "effects.jsonl")][:2] == ["pushed", "reset"]

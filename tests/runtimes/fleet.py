@@ -10,7 +10,7 @@ from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 
 from midcourse.agent.roles import OptionalRoles
 from midcourse.agent.start import new_run
-from midcourse.agent.wiring import load_job, planner_for
+from midcourse.agent.wiring import build_planner, load_job
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.perform import Lessons, Ports
@@ -140,7 +140,7 @@ def order(*faults: Fault, **limits: Any) -> Cast:
     job = load_job("order", {})
     task = replace(job.task, limits=replace(job.task.limits, **limits))
     world = keep_session(Shop, faults=faults, **job.file.world.options)
-    return Cast(world=world, planner=planner_for(job.file.planner), task=task)
+    return Cast(world=world, planner=build_planner(job.file.planner), task=task)
 
 
 def effects(cast: Cast) -> tuple[LoggedEffect, ...]:

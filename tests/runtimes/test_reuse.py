@@ -2,7 +2,7 @@
 
 import pytest
 
-from midcourse.agent.wiring import load_job, planner_for, with_inputs
+from midcourse.agent.wiring import build_planner, load_job, with_inputs
 from midcourse.domain.argument import Pairs
 from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.simulated import Erp
@@ -26,7 +26,9 @@ def invoice(store: PostgresStore, inputs: Pairs = ()) -> Cast:
     job = with_inputs(load_job("invoice", {}), inputs)
     world = keep_session(Erp, **job.file.world.options)
     vault = Safe(password="lovelace")
-    return Cast(world=world, planner=planner_for(job.file.planner), task=job.task, vault=vault, segments=store.segments)
+    return Cast(
+        world=world, planner=build_planner(job.file.planner), task=job.task, vault=vault, segments=store.segments
+    )
 
 
 async def test_a_second_run_needs_no_planner_and_books_its_own_invoice(fleet: Fleet):

@@ -12,9 +12,9 @@ from midcourse.agent.wiring import encode_job, load_job
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import TaskInvalid
 from midcourse.fleet.connection import Fleet, connect_fleet
-from midcourse.fleet.schedules import RunEntry, add_schedule, schedules_of
+from midcourse.fleet.schedules import RunEntry, add_schedule, build_schedules
 from midcourse.fleet.timetable import Timetable
-from midcourse.fleet.worker import worker_of
+from midcourse.fleet.worker import build_worker
 from midcourse.runtimes.temporal.schedule import Firing, Overlap, ScheduledTask
 from midcourse.runtimes.temporal.wire import Placement
 from tests.cli.test_fleet import count_orders
@@ -73,7 +73,7 @@ async def names(fleet: Fleet) -> list[str]:
 async def test_missed_repeated_and_shifted_firings_give_one_run_a_day(fleet: Fleet, tmp_path: Path) -> None:
     """2:30 is skipped by the clocks of Berlin on 29 March 2026, and Temporal fires at 3:30; on other days at both."""
     await add(fleet, "daily 2:30 Europe/Berlin")
-    async with worker_of(fleet, tmp_path):
+    async with build_worker(fleet, tmp_path):
         await fire(fleet, (2025, 10, 26), (2026, 3, 29), (2026, 4, 1))
         await fired(fleet, 5)
         await fire(fleet, (2025, 10, 26), (2026, 4, 1))
@@ -95,7 +95,7 @@ async def test_concurrent_firings_for_the_time_that_clocks_show_twice_enter_one_
 
 async def test_a_run_that_waits_for_a_person_is_skipped_or_waited_for(fleet: Fleet, tmp_path: Path) -> None:
     await add(fleet, "daily 9:00 UTC", overlap="skip", approvals="always")
-    async with worker_of(fleet, tmp_path):
+    async with build_worker(fleet, tmp_path):
         await fire(fleet, (2026, 4, 1))
         async with asyncio.timeout(300):
             while not await fleet.store.open_questions(1):
@@ -118,10 +118,10 @@ async def test_schedules_are_listed_and_removed(fleet: Fleet) -> None:
     with pytest.raises(TaskInvalid, match="there is a schedule 'lamp'"):
         await add(fleet, "daily 9:00 UTC")
     async with asyncio.timeout(300):
-        while not (found := [one async for one in schedules_of(fleet).list_all()]):
+        while not (found := [one async for one in build_schedules(fleet).list_all()]):
             await asyncio.sleep(0.1)
     assert [(one.name, one.says) for one in found] == [("lamp", "order: weekdays 09:00 Europe/Berlin; overlap wait")]
     assert found[0].next_at is not None
-    await schedules_of(fleet).remove("lamp")
+    await build_schedules(fleet).remove("lamp")
     with pytest.raises(TaskInvalid, match="there is no schedule"):
-        await schedules_of(fleet).remove("lamp")
+        await build_schedules(fleet).remove("lamp")

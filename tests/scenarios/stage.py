@@ -8,7 +8,7 @@ from typing import Any
 
 from midcourse.agent.agent import Agent
 from midcourse.agent.live_run import LiveRun
-from midcourse.agent.wiring import Job, load_job, planner_for
+from midcourse.agent.wiring import Job, build_planner, load_job
 from midcourse.config.settings import Settings
 from midcourse.domain.budget import Cost
 from midcourse.domain.commands import Act, MakePlan
@@ -283,7 +283,7 @@ def example(
     job = _job(name)
     clock = clock or FakeClock()
     make = world or WORLDS[job.file.world.name]
-    written = planner_for(job.file.planner)
+    written = build_planner(job.file.planner)
     if rules is not None:
         assert isinstance(written, Playbook)
         written = Playbook(rules(written.rules))

@@ -5,7 +5,7 @@ The seed's plans, cut where the screen changes: the fields of a form that is not
 
 import pytest
 
-from midcourse.agent.wiring import load_job, planner_for
+from midcourse.agent.wiring import build_planner, load_job
 from midcourse.config.task.file import parse_task_file
 from midcourse.domain.argument import Scalar
 from midcourse.domain.plan import REPLAN
@@ -128,7 +128,7 @@ def invoice(**inputs: Scalar) -> Stage:
     """Another invoice than the one in the task file."""
     file = parse_task_file(load_job("invoice", {}).source, inputs=tuple(inputs.items()))
     clock = FakeClock()
-    planner = planner_for(file.planner)
+    planner = build_planner(file.planner)
     return Stage(world=Erp(clock=clock), planner=planner, task=file.task, clock=clock, settings=file.settings)
 
 

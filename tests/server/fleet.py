@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.fleet.connection import connect_fleet
-from midcourse.fleet.worker import worker_of
+from midcourse.fleet.worker import build_worker
 from midcourse.worlds.host import HostConfig, WorldRegistry, serve_host
 from tests.server.serving import PATIENCE
 
@@ -54,7 +54,7 @@ def run_small_fleet(folder: Path, postgres: str, temporal: str) -> Generator[Sma
             await parts.enter_async_context(serve_host(host))
             for tenant in tenants:
                 fleet = await parts.enter_async_context(connect_fleet(settings.model_copy(update={"tenant": tenant})))
-                await parts.enter_async_context(worker_of(fleet, folder / "worker"))
+                await parts.enter_async_context(build_worker(fleet, folder / "worker"))
             up.set()
             await stopped.wait()
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import async_playwright
 
 from midcourse.cli.main import main
-from midcourse.home.stores import blobs_in, open_store
+from midcourse.home.stores import open_blobs, open_store
 from midcourse.presentation.page.page import page_of_run
 from midcourse.server.access.identity import Caller
 from midcourse.server.access.keys import ApiKey, KeyRing, digest_of
@@ -148,7 +148,7 @@ def test_a_page_tells_what_was_sent_asked_planned_and_found(server_with_runs: Ru
 async def test_pictures_beyond_the_limit_are_left_out_and_that_is_said(server_with_runs: RunningServer) -> None:
     home = server_with_runs.home / "acme"
     with open_store(home) as store:
-        page = await page_of_run(store, blobs_in(home), "pictured", most_bytes=10)
+        page = await page_of_run(store, open_blobs(home), "pictured", most_bytes=10)
     assert "data:image" not in page
     assert "1 picture left out" in page
 

@@ -13,7 +13,7 @@ import pytest
 
 from midcourse import Agent, Task
 from midcourse.agent.live_run import LiveRun
-from midcourse.agent.wiring import load_job, planner_for, world_for
+from midcourse.agent.wiring import build_planner, build_world, load_job
 from midcourse.director.decide import decide
 from midcourse.domain.approval import Decision
 from midcourse.domain.events import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked, TimerFired
@@ -57,8 +57,8 @@ def orders(store: InboxStore, tmp_path: Path) -> Orders:
         job = load_job(
             "order", {"approvals": "always", "approval_seconds": str(approval_seconds), "replan_interval_seconds": "0"}
         )
-        world = world_for(job.file.world, tmp_path)
-        planner = planner_for(job.file.planner)
+        world = build_world(job.file.world, tmp_path)
+        planner = build_planner(job.file.planner)
         return Agent(world=world, planner=planner, approver=Posts(), settings=job.settings, store=store), job.task
 
     return make

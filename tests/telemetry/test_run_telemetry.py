@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from midcourse import Agent, BaseWorld, Draft, Settings, Task, probe, skill
-from midcourse.agent.wiring import telemetry_for
+from midcourse.agent.wiring import build_telemetry
 from midcourse.history.replay import Trail
 from midcourse.planners import SamePlan
 from midcourse.process import flush_telemetry
@@ -170,7 +170,7 @@ def test_nothing_is_imported_for_a_program_without_opentelemetry(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "opentelemetry.trace")
-    assert telemetry_for("run-1", Task(goal="Order"), Settings(home=tmp_path), ()) is None
+    assert build_telemetry("run-1", Task(goal="Order"), Settings(home=tmp_path), ()) is None
 
 
 def test_a_process_that_leaves_exports_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from midcourse.agent.roles import ROLES, OptionalRoles, RoleModels
 from midcourse.agent.start import check_references, new_run, new_run_id
 from midcourse.agent.tools.agent_tool import ONE_CALL, AgentTool
 from midcourse.agent.undo import WITHOUT_MODELS, UndoneAct, UndoReport, undo_acts
-from midcourse.agent.wiring import Job, expected_catalogue, model_settings, planner_for, telemetry_for, world_for
+from midcourse.agent.wiring import Job, build_planner, build_telemetry, build_world, expected_catalogue, model_settings
 from midcourse.config.defaults import DenyAll, EnvironmentVault, LeaveOpen, check_secrets, user, user_id
 from midcourse.config.settings import Settings
 from midcourse.config.task.check import check_against
@@ -31,7 +31,7 @@ from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.history.journal import journal_of
 from midcourse.history.replay import PlanComparison, compare_plans
-from midcourse.home.stores import blobs_in, open_lessons, open_lessons_beside, open_segments
+from midcourse.home.stores import open_blobs, open_lessons, open_lessons_beside, open_segments
 from midcourse.home.stores import open_store as open_local_store
 from midcourse.perform import Lessons, Ports
 from midcourse.policy.task_state import TaskState, task_state
@@ -298,7 +298,7 @@ class Agent(OptionalRoles):
             run_id=run_id,
             task=task,
             world=self.world,
-            blobs=self.blobs or blobs_in(settings.home),
+            blobs=self.blobs or open_blobs(settings.home),
             approver=approver,
             store=store,
             clock=self.clock or SystemClock(),
@@ -306,7 +306,7 @@ class Agent(OptionalRoles):
             segments=(self.segments or open_segments(settings.home)) if settings.reuse else None,
             lessons=self._lessons,
             step_delay_seconds=settings.step_delay_seconds,
-            telemetry=telemetry_for(run_id, task, settings, secrets),
+            telemetry=build_telemetry(run_id, task, settings, secrets),
             **self._roles(secrets, run_id).as_ports(),
         )
 
@@ -316,16 +316,16 @@ def _refuse_inside_a_loop(call: str) -> None:
         raise RuntimeError(f"an event loop runs here already, as in a notebook: write `await {call}`")
 
 
-def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
+def build_agent(job: Job, folder: Path, approver: Approver | None) -> Agent:
     """Build the agent of a job. Its world writes into `folder`, for example downloads or the log of a simulated world.
 
     Raises `TaskInvalid` for a task that names skills or probes that the world does not have.
     """
-    world = world_for(job.file.world, folder)
+    world = build_world(job.file.world, folder)
     check_against(job.file, expected_catalogue(job.file.world) if job.file.world.process else world.catalogue())
     return Agent(
         world=world,
-        planner=None if job.file.planner.name == "model" else planner_for(job.file.planner),
+        planner=None if job.file.planner.name == "model" else build_planner(job.file.planner),
         model=job.file.planner.model,
         approver=approver,
         settings=model_settings(job),

@@ -20,7 +20,7 @@ from midcourse.agent.agent import Agent
 from midcourse.agent.blocking import run_blocking
 from midcourse.agent.function_name import FunctionName, is_same_file, name_function, refill, register
 from midcourse.agent.patience import Patience
-from midcourse.agent.process_store import PROCESS_STORE, load_settings, warn_of_default_home, warn_of_ignored_database
+from midcourse.agent.shared_store import SHARED_STORE, load_settings, warn_of_default_home, warn_of_ignored_database
 from midcourse.agent.start import Free, check_key, new_run_id
 from midcourse.agent.undo import UndoReport, named_inverse
 from midcourse.config.defaults import LeaveOpen
@@ -291,7 +291,7 @@ class Guard:
         else:
             warn_of_default_home(settings)
             warn_of_ignored_database(settings.home)
-            with PROCESS_STORE.use(settings.home) as store:
+            with SHARED_STORE.use(settings.home) as store:
                 yield store
 
     async def _find_key(self, store: Store, arguments: Pairs) -> str:

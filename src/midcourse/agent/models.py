@@ -32,7 +32,7 @@ SHORTEST_KEY = 8
 """The minimum length of a key that is masked. A provider's key has at least twenty characters."""
 
 
-def build_planner(model: str, settings: Settings, base_url: str = "", secrets: Secrets = ()) -> Planner:
+def build_model_planner(model: str, settings: Settings, base_url: str = "", secrets: Secrets = ()) -> Planner:
     """Build a planner that asks this model. `base_url` is its server, if it is not the one in the settings.
 
     Recordings leave out the `secrets`.
@@ -51,7 +51,7 @@ def build_roles(
 ) -> RoleModels:
     """Build a model client for every role that has a model. A `planner` replaces the planning model.
 
-    The other parameters are those of `build_planner`. Raises `TaskInvalid` if a role that is needed has no model.
+    The other parameters are those of `build_model_planner`. Raises `TaskInvalid` if a role that is needed has no model.
     """
     names = _parse_role_models(model or settings.model, settings.role_models)
     if planner is None and not names["planner"]:

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import cast
 
-from midcourse.agent.agent import agent_for
+from midcourse.agent.agent import build_agent
 from midcourse.agent.start import new_run_id
 from midcourse.agent.wiring import Job, require_chromium, save_job
 from midcourse.config.defaults import DenyAll, EnvironmentVault, check_secrets, user, user_id
@@ -76,7 +76,7 @@ async def do(task: OneLineTask) -> Result:
     await require_chromium()
     run_id = task.run_id or new_run_id()
     folder = run_folder(job.settings, run_id)
-    live = agent_for(job, folder, approver).start(job.task, run_id=run_id)
+    live = build_agent(job, folder, approver).start(job.task, run_id=run_id)
     save_job(job, folder)
     return await live.result()
 

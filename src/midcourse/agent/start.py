@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from midcourse.agent.models import add_call_reserves
 from midcourse.agent.roles import OptionalRoles
-from midcourse.agent.wiring import Job, job_of_run, roles_for, save_job
+from midcourse.agent.wiring import Job, build_job_roles, load_run_job, save_job
 from midcourse.config.defaults import EnvironmentVault, check_secrets
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Limits
@@ -66,7 +66,7 @@ def new_run(task: Task, run_id: str, roles: OptionalRoles | None = None) -> Run:
 
 def new_run_of(job: Job, run_id: str) -> tuple[Run, Task]:
     """The first state of a run of this job, and its task with the reserves for model calls. Raises what `new_run` raises."""
-    roles = roles_for(job)
+    roles = build_job_roles(job)
     task = replace(job.task, limits=add_call_reserves(job.task.limits, roles))
     return new_run(task, run_id, roles), task
 
@@ -176,7 +176,7 @@ async def find_earlier(job: Job, store: Store, *, again: bool = False) -> Starte
         case Done(result=result):
             return StartedRun(run=result.run, job=job, result=result, earlier=True)
         case Unfinished(run=earlier):
-            return StartedRun(run=earlier, job=job_of_run(job.settings, earlier), earlier=True)
+            return StartedRun(run=earlier, job=load_run_job(job.settings, earlier), earlier=True)
         case Free() as free:
             return free
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from midcourse.agent.wiring import load_job, world_for
+from midcourse.agent.wiring import build_world, load_job
 from midcourse.config.extras import require_extras
 from midcourse.config.task.file import WorldSpec
 from midcourse.config.toml_text import toml_text
@@ -23,7 +23,7 @@ HEAD = """\
 async def list_definitions(server: str) -> tuple[ToolDefinition, ...]:
     """The tools of a server, given its command, its address, or a task file that names it. Raises `TaskInvalid` and `WorldAway`."""
     require_extras("an MCP server", "mcp")
-    world = world_for(_build_spec(server), Path())
+    world = build_world(_build_spec(server), Path())
     if not isinstance(world, Mcp):
         raise TaskInvalid(f"{server}: its world is not an MCP server")
     await world.open()

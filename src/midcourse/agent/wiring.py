@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midcourse.agent.models import build_planner, build_roles
+from midcourse.agent.models import build_model_planner, build_roles
 from midcourse.agent.roles import RoleModels
 from midcourse.config.defaults import user, user_id
 from midcourse.config.extras import INSTALL_CHROMIUM, NO_CHROMIUM
@@ -223,7 +223,7 @@ def with_current_settings(job: Job, settings: Settings) -> Job:
     return replace(job, settings=job.settings.with_overrides(now))
 
 
-def job_of_run(settings: Settings, run_id: str) -> Job:
+def load_run_job(settings: Settings, run_id: str) -> Job:
     return with_current_settings(load_saved_job(run_folder(settings, run_id)), settings)
 
 
@@ -236,14 +236,14 @@ def model_settings(job: Job) -> Settings:
     return job.settings.with_overrides({"model_base_url": where}) if where else job.settings
 
 
-def roles_for(job: Job, secrets: Secrets = (), run: str = "") -> RoleModels:
+def build_job_roles(job: Job, secrets: Secrets = (), run: str = "") -> RoleModels:
     """Build the models of the job's roles. Recordings and traces leave out the `secrets`."""
     spec = job.file.planner
-    planner = None if spec.name == "model" else planner_for(spec)
+    planner = None if spec.name == "model" else build_planner(spec)
     return build_roles(model_settings(job), planner=planner, model=spec.model, secrets=secrets, run=run)
 
 
-def telemetry_for(run_id: str, task: Task, settings: Settings, secrets: Secrets) -> Telemetry | None:
+def build_telemetry(run_id: str, task: Task, settings: Settings, secrets: Secrets) -> Telemetry | None:
     """OpenTelemetry for a run, if this program has imported it; it is never imported only for this."""
     if "opentelemetry.trace" not in sys.modules:
         return None
@@ -255,7 +255,7 @@ def telemetry_for(run_id: str, task: Task, settings: Settings, secrets: Secrets)
 def check_job(job: Job) -> None:
     """Load and build what the job names, as far as this process can. Raises `TaskInvalid`."""
     check_against(job.file, expected_catalogue(job.file.world))
-    roles_for(job)
+    build_job_roles(job)
 
 
 def expected_catalogue(spec: WorldSpec) -> Catalogue:
@@ -291,7 +291,7 @@ def _build_options(spec: WorldSpec, folder: Path | None = None) -> dict[str, obj
     return options
 
 
-def world_for(spec: WorldSpec, folder: Path) -> World:
+def build_world(spec: WorldSpec, folder: Path) -> World:
     if spec.process:
         return build_remote_world(spec, folder)
     return _construct("world", spec.name, _load_world_class(world_class(spec)), _build_options(spec, folder))
@@ -344,11 +344,11 @@ def _inline_policy_file(spec: WorldSpec) -> dict[str, object]:
     return options
 
 
-def planner_for(spec: PlannerSpec, settings: Settings | None = None, secrets: Secrets = ()) -> Planner:
+def build_planner(spec: PlannerSpec, settings: Settings | None = None, secrets: Secrets = ()) -> Planner:
     """Build the planner. `settings` name the model if the task does not. Recordings leave out the `secrets`."""
     if spec.name == "model":
         settings = settings or Settings.load()
-        return build_planner(spec.model or settings.model, settings, spec.base_url, secrets)
+        return build_model_planner(spec.model or settings.model, settings, spec.base_url, secrets)
     if spec.name == "playbook":
         from midcourse.planners import Playbook
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from midcourse.agent.agent import agent_for
+from midcourse.agent.agent import build_agent
 from midcourse.agent.live_run import LiveRun
 from midcourse.agent.start import StartedRun, find_earlier, is_stored, prepare_run
 from midcourse.batch.batch import RESULTS_FILE, Batch, Row
@@ -114,7 +114,7 @@ async def run_batch(
 
 def _check_buildable(batch: Batch) -> None:
     """Build the agent of the first row, so that a wrong world or planner is reported once instead of for each row."""
-    agent_for(batch.rows[0].job, batch.rows[0].folder, None)
+    build_agent(batch.rows[0].job, batch.rows[0].folder, None)
 
 
 class _Work:
@@ -195,7 +195,7 @@ class _Work:
         result = entry.result
         if result is None:
             folder = run_folder(entry.job.settings, entry.run)
-            agent = replace(agent_for(entry.job, folder, self._approver_for(row)), store=self._store)
+            agent = replace(build_agent(entry.job, folder, self._approver_for(row)), store=self._store)
             self._watcher.began(row, resumed=own or entry.earlier)
             try:
                 result = await self._follow(row, agent.pick_up(entry.run))
@@ -211,7 +211,7 @@ class _Work:
         if isinstance(found, StartedRun):
             return found
         async with prepare_run(row.job, row.run, self._store) as prepared:
-            agent_for(row.job, prepared.folder, None)  # what cannot be built leaves no run behind
+            build_agent(row.job, prepared.folder, None)  # what cannot be built leaves no run behind
             return await prepared.begin(again=self._again)
 
     async def _follow(self, row: Row, live: LiveRun) -> Result:

@@ -15,7 +15,7 @@ from midcourse.domain.records.summary import RunSummary
 from midcourse.errors import RunUnknown
 from midcourse.history.journal import JOURNAL_FILE, Journal, journal_of, read_journal
 from midcourse.home.folder import JOB_FILE, AtHome, batch_ids, has_store, run_folder
-from midcourse.home.stores import LocalStore, blobs_in, open_store
+from midcourse.home.stores import LocalStore, open_blobs, open_store
 from midcourse.ports.blobs import Blobs
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ async def find_run(settings: AtHome, fleet: "FleetSettings | None", name: str) -
 def blobs_of_run(found: FoundRun, settings: AtHome, fleet: "FleetSettings | None") -> Blobs:
     """The storage with the screenshots of this run."""
     if fleet is None or isinstance(found.store, LocalStore):
-        return blobs_in(settings.home)
-    from midcourse.fleet.blobs import blobs_of
+        return open_blobs(settings.home)
+    from midcourse.fleet.blobs import open_tenant_blobs
 
-    return blobs_of(fleet, found.store, settings.home)
+    return open_tenant_blobs(fleet, found.store, settings.home)
 
 
 async def task_name(found: FoundRun, settings: AtHome) -> str:

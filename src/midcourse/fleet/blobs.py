@@ -9,7 +9,7 @@ from midcourse.store.blob_folder import BlobFolder
 from midcourse.store.postgres import PostgresStore
 
 
-def blobs_of(settings: FleetSettings, store: PostgresStore, home: Path) -> Blobs:
+def open_tenant_blobs(settings: FleetSettings, store: PostgresStore, home: Path) -> Blobs:
     """The blobs of the settings' tenant. Raises `TaskInvalid` if something that S3 needs is missing."""
     return blobs_outside(settings, home, settings.tenant) or store.blobs
 

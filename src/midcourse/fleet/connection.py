@@ -21,7 +21,7 @@ from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.task.modules import AllowedModules
 from midcourse.domain.result import Result
 from midcourse.errors import FleetUnavailable
-from midcourse.home.fleet_store import open_pool, read_keys, store_of
+from midcourse.home.fleet_store import open_pool, open_tenant_store, read_keys
 from midcourse.redact import keep_out_of_logs
 from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, connect
@@ -66,7 +66,7 @@ async def connect_tenants(settings: FleetSettings, tenants: Sequence[str]) -> As
     With more than one tenant, stores check for messages every second: to listen for them, each would need a connection.
     """
     async with open_pool(settings, listens=len(tenants) == 1) as pool:
-        stores = [await store_of(settings.model_copy(update={"tenant": tenant}), pool) for tenant in tenants]
+        stores = [await open_tenant_store(settings.model_copy(update={"tenant": tenant}), pool) for tenant in tenants]
         profile = read_profile(settings.temporal_profile) if settings.temporal_profile else None
         client = await _connect_temporal(settings, profile)
         yield tuple(

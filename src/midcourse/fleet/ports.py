@@ -7,7 +7,15 @@ from hashlib import sha256
 from pathlib import Path
 
 from midcourse.agent.models import build_embedder
-from midcourse.agent.wiring import BUILT_IN, Job, build_remote_world, decode_job, roles_for, telemetry_for, world_class
+from midcourse.agent.wiring import (
+    BUILT_IN,
+    Job,
+    build_job_roles,
+    build_remote_world,
+    build_telemetry,
+    decode_job,
+    world_class,
+)
 from midcourse.codec import decode
 from midcourse.config.defaults import EnvironmentVault, LeaveOpen
 from midcourse.config.fleet_settings import FleetSettings
@@ -16,7 +24,7 @@ from midcourse.config.task.modules import AllowedModules
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.files import folder_of_run
-from midcourse.fleet.blobs import blobs_of
+from midcourse.fleet.blobs import open_tenant_blobs
 from midcourse.perform import Lessons, Ports
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.vault import reveal_all
@@ -39,7 +47,7 @@ class PortsMaker:
         self._settings = settings
         self._home = home
         self._shared = shared
-        self._blobs = blobs_of(settings, store, home)
+        self._blobs = open_tenant_blobs(settings, store, home)
         self._modules = AllowedModules(settings.task_modules)
 
     async def build_ports(self, run_id: str) -> Ports:
@@ -50,7 +58,7 @@ class PortsMaker:
         return Ports(
             run_id=run_id,
             task=task,
-            world=self.world_of(run_id, job),
+            world=self.build_world(run_id, job),
             blobs=self._blobs,
             approver=LeaveOpen(),
             store=self._store,
@@ -59,8 +67,8 @@ class PortsMaker:
             segments=self._store.segments if job.settings.reuse else None,
             lessons=self._lessons(job.settings),
             step_delay_seconds=job.settings.step_delay_seconds,
-            telemetry=telemetry_for(run_id, task, job.settings, secrets),
-            **roles_for(job, secrets, run_id).as_ports(),
+            telemetry=build_telemetry(run_id, task, job.settings, secrets),
+            **build_job_roles(job, secrets, run_id).as_ports(),
         )
 
     async def load_job(self, run_id: str) -> tuple[Task, Job]:
@@ -74,7 +82,7 @@ class PortsMaker:
         self._modules.check(job.file.named_objects(), BUILT_IN)  # before anything that it names is imported
         return task, job
 
-    def world_of(self, run_id: str, job: Job) -> World:
+    def build_world(self, run_id: str, job: Job) -> World:
         """The world of a run, as the run left it: at the host, or in a separate process."""
         spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
         host = self._host_of(world_class(spec), key)

@@ -58,8 +58,8 @@ async def add_schedule(
     )
     calendar = Calendar(days=timetable.days, times=timetable.times(today), zone=timetable.zone)
     says = f"{job.name}: {timetable}; overlap {overlap}"
-    await schedules_of(fleet).add(task, calendar, overlap=overlap, catch_up=catch_up, says=says)
+    await build_schedules(fleet).add(task, calendar, overlap=overlap, catch_up=catch_up, says=says)
 
 
-def schedules_of(fleet: Fleet) -> FleetSchedules:
+def build_schedules(fleet: Fleet) -> FleetSchedules:
     return FleetSchedules(fleet.client, tenant=fleet.settings.tenant)

@@ -1,6 +1,6 @@
 """Builds the workers of a fleet from its settings.
 
-    async with connect_fleet(settings) as fleet, worker_of(fleet, home):
+    async with connect_fleet(settings) as fleet, build_worker(fleet, home):
         await stopped.wait()
 
 It is a separate module because a client that only starts and answers runs does not need half of Temporal's library.
@@ -31,11 +31,11 @@ async def run_workers(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[Non
     Each has its own queue and capacity, and they share places for turns, so that no tenant waits for another's runs.
     """
     if len(fleets) == 1:
-        workers = [worker_of(fleets[0], home)]
+        workers = [build_worker(fleets[0], home)]
     else:
         places = FairSemaphore(TURNS_AT_ONCE)
         workers = [
-            worker_of(fleet, home, shared=True, turns=partial(places.acquire, fleet.settings.tenant))
+            build_worker(fleet, home, shared=True, turns=partial(places.acquire, fleet.settings.tenant))
             for fleet in fleets
         ]
     async with AsyncExitStack() as started:
@@ -47,7 +47,7 @@ async def run_workers(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[Non
         await asyncio.gather(*(worker.__aexit__(None, None, None) for worker in workers))
 
 
-def worker_of(fleet: Fleet, home: Path, *, shared: bool = False, turns: Turns = nullcontext) -> FleetWorker:
+def build_worker(fleet: Fleet, home: Path, *, shared: bool = False, turns: Turns = nullcontext) -> FleetWorker:
     """Build a worker for the tenant of this fleet. Worlds in separate processes write below `home`, which tenants may share (`shared`).
 
     `turns` is as in `Driver`.
@@ -58,13 +58,13 @@ def worker_of(fleet: Fleet, home: Path, *, shared: bool = False, turns: Turns = 
         store=fleet.store,
         build_ports=PortsMaker(fleet.store, settings, home, shared=shared).build_ports,
         tenant=settings.tenant,
-        capacity=capacity_of(settings),
+        capacity=read_capacity(settings),
         enter=RunEntry(store=fleet.store, settings=settings).enter,
         turns=turns,
     )
 
 
-def capacity_of(settings: FleetSettings) -> Capacity:
+def read_capacity(settings: FleetSettings) -> Capacity:
     return Capacity(
         drivers=settings.max_runs,
         supervisors=settings.max_cached_runs,

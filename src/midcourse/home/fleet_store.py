@@ -50,10 +50,10 @@ async def open_pool(
 async def open_fleet_store(settings: FleetSettings) -> AsyncGenerator[PostgresStore]:
     """Open the store. Raises `FleetUnavailable` if no database answers, and `FormatUnknown` if it has another version's schema."""
     async with open_pool(settings) as pool:
-        yield await store_of(settings, pool)
+        yield await open_tenant_store(settings, pool)
 
 
-async def store_of(settings: FleetSettings, pool: ConnectionPool) -> PostgresStore:
+async def open_tenant_store(settings: FleetSettings, pool: ConnectionPool) -> PostgresStore:
     """The store of the settings' tenant. Raises what `open_fleet_store` raises."""
     seals = Seals(read_keys(settings.keys_file)) if settings.keys_file else None
     store = PostgresStore("", tenant=settings.tenant, seals=seals, pool=pool)

@@ -66,7 +66,7 @@ def open_home(home: Path) -> Path:
     return home
 
 
-def database_of(home: Path) -> Path:
+def database_path(home: Path) -> Path:
     return (home / DATABASE).absolute()
 
 
@@ -76,7 +76,7 @@ def has_store(settings: AtHome) -> bool:
 
 def open_catalogue(settings: AtHome) -> Catalogue:
     """Open the list of a home's runs. The home must have a store."""
-    return SqliteCatalogue(database_of(open_home(settings.home)))
+    return SqliteCatalogue(database_path(open_home(settings.home)))
 
 
 def batch_ids(settings: AtHome) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from midcourse.errors import RunBusy
 from midcourse.files import DEFAULT_TENANT, folder_of_run
-from midcourse.home.folder import database_of
+from midcourse.home.folder import database_path
 from midcourse.home.stores import LocalStore, open_store
 
 AT_ONCE = 100
@@ -61,5 +61,5 @@ def _claim(claims: ExitStack, store: LocalStore, run_id: str) -> bool:
 
 
 def _size(home: Path) -> int:
-    database = database_of(home)
+    database = database_path(home)
     return sum(path.stat().st_size for path in (database, database.with_name(f"{database.name}-wal")) if path.exists())

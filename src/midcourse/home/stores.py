@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TypeAlias
 
-from midcourse.home.folder import KEPT, LESSONS, database_of, open_home
+from midcourse.home.folder import KEPT, LESSONS, database_path, open_home
 from midcourse.ports.memory import Memory
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.store.blob_folder import BlobFolder
@@ -16,7 +16,7 @@ LocalStore: TypeAlias = SqliteStore
 def open_store(home: Path) -> LocalStore:
     """Open the store of a home. It is created if it does not exist."""
     open_home(home)
-    return SqliteStore(database_of(home))
+    return SqliteStore(database_path(home))
 
 
 def open_lessons(home: Path, *, agent: str) -> Memory:
@@ -40,6 +40,6 @@ def open_segments(home: Path) -> PlanCache:
     return SqlitePlanCache(open_home(home) / KEPT)
 
 
-def blobs_in(home: Path) -> BlobFolder:
+def open_blobs(home: Path) -> BlobFolder:
     """Screenshots of the runs that are kept in this home."""
     return BlobFolder(home)

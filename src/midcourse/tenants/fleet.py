@@ -12,7 +12,7 @@ from midcourse.agent.wiring import Job, decode_job
 from midcourse.config.settings import Settings
 from midcourse.domain.approval import Question
 from midcourse.errors import FleetUnavailable, NotForkable, RunUnknown
-from midcourse.fleet.blobs import blobs_of
+from midcourse.fleet.blobs import open_tenant_blobs
 from midcourse.fleet.connection import Fleet, RequestFailed, broken_runs, start_durable_run
 from midcourse.fleet.control import FleetControl
 from midcourse.history.journal import Journal
@@ -35,7 +35,7 @@ class FleetDesk:
     def __init__(self, fleet: Fleet, settings: Settings) -> None:
         self.settings = settings
         self.store: FleetStore = fleet.store
-        self.blobs: Blobs = blobs_of(fleet.settings, fleet.store, settings.home)
+        self.blobs: Blobs = open_tenant_blobs(fleet.settings, fleet.store, settings.home)
         self._fleet = fleet
         self._broken: set[str] = set()
         self._refreshed_at = -REFRESHED

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from midcourse.agent.agent import Agent, agent_for
+from midcourse.agent.agent import Agent, build_agent
 from midcourse.agent.control import LocalControl, list_open_questions
 from midcourse.agent.fork import Forked, fork, job_of_fork, limits_of_fork
 from midcourse.agent.live_run import LiveRun
 from midcourse.agent.start import StartedRun, find_earlier, prepare_run
-from midcourse.agent.wiring import Job, job_of_run, load_saved_job, load_saved_name, save_job
+from midcourse.agent.wiring import Job, load_run_job, load_saved_job, load_saved_name, save_job
 from midcourse.blame import format_traceback
 from midcourse.config.defaults import LeaveOpen
 from midcourse.config.settings import Settings
@@ -23,7 +23,7 @@ from midcourse.errors import MidcourseError, NotForkable, RunUnknown
 from midcourse.files import atomic_write, private_folder
 from midcourse.history.journal import Journal, export
 from midcourse.home.folder import JOB_FILE, run_folder
-from midcourse.home.stores import LocalStore, blobs_in, open_lessons, open_store
+from midcourse.home.stores import LocalStore, open_blobs, open_lessons, open_store
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
 from midcourse.ports.store import RunQuery, RunSummary
@@ -45,7 +45,7 @@ class LocalDesk:
         private_folder(settings.home)
         self.settings = settings
         self.store: LocalStore = open_store(settings.home)
-        self.blobs: Blobs = blobs_in(settings.home)
+        self.blobs: Blobs = open_blobs(settings.home)
         self._driven: dict[str, asyncio.Task[None]] = {}
         self._live: dict[str, LiveRun] = {}
 
@@ -72,7 +72,7 @@ class LocalDesk:
         if isinstance(found, StartedRun):
             return found
         async with prepare_run(job, run_id, self.store) as prepared:
-            agent = agent_for(job, prepared.folder, LeaveOpen())
+            agent = build_agent(job, prepared.folder, LeaveOpen())
             started = await prepared.begin(again=again)
         if not started.earlier:
             await self._drive(started.run, agent)
@@ -88,8 +88,8 @@ class LocalDesk:
 
     async def resume(self, run_id: str) -> str:
         if await self._is_left(run_id):
-            job = job_of_run(self.settings, run_id)
-            await self._drive(run_id, agent_for(job, run_folder(self.settings, run_id), LeaveOpen()))
+            job = load_run_job(self.settings, run_id)
+            await self._drive(run_id, build_agent(job, run_folder(self.settings, run_id), LeaveOpen()))
             return ""
         return await self.control(run_id).resume()
 
@@ -133,7 +133,7 @@ class LocalDesk:
             )
         job = replace(job_of_fork(recorded, self.settings, changes), by=by, by_id=by_id)
         folder = private_folder(run_folder(self.settings, run_id))
-        agent = replace(agent_for(job, folder, LeaveOpen()), store=self.store)
+        agent = replace(build_agent(job, folder, LeaveOpen()), store=self.store)
         save_job(job, folder)
         try:
             limits = limits_of_fork(journal, changes)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.agent.agent import agent_for
+from midcourse.agent.agent import build_agent
 from midcourse.agent.wiring import load_job
 from midcourse.domain.result import Result
 from midcourse.history.journal import result_json
@@ -20,7 +20,7 @@ PLAIN = {"replan_admission": False, "structural_stop": False, "max_error_replans
 
 async def run(task: str, folder: Path, **settings: object) -> Result:
     job = load_job(task, {"home": str(folder / "home"), "retry_delay_seconds": 0, **settings})
-    return await agent_for(job, folder, None).run(job.task, run_id="run")
+    return await build_agent(job, folder, None).run(job.task, run_id="run")
 
 
 async def test_a_cube_out_of_reach_ends_the_run_after_one_attempt(tmp_path: Path) -> None:
@@ -59,6 +59,6 @@ async def test_a_cube_out_of_reach_ends_the_sorting_after_one_try(tmp_path: Path
     job = load_job("tabletop", {"home": str(tmp_path / "home")})
     options = {"objects": "red_cube=1.2,0.0 blue_cube=0.4,0.1 green_cube=0.5,-0.1"}
     job = replace(job, file=replace(job.file, world=replace(job.file.world, options=options)))
-    result = await agent_for(job, tmp_path, None).run(job.task, run_id="run")
+    result = await build_agent(job, tmp_path, None).run(job.task, run_id="run")
     assert (result.final_reason, result.executions) == ("structural_failure", 1)
     assert result.final_detail == f"pick failed: unreachable — {IK}"

@@ -7,7 +7,7 @@ import typer
 
 from midcourse.agent.control import LocalControl
 from midcourse.agent.undo import undone_run
-from midcourse.agent.wiring import job_of_run
+from midcourse.agent.wiring import load_run_job
 from midcourse.batch.batch import saved_batch
 from midcourse.cli.commands.control import report
 from midcourse.cli.lookup import find_batch, find_run
@@ -103,7 +103,7 @@ async def _resume(
             _, task = await store.load(run_id)
             if undone := undone_run(task):
                 raise TaskInvalid(f"run {run_id} is an undo; midcourse undo {undone} continues it")
-            job = job_of_run(settings, run_id)
+            job = load_run_job(settings, run_id)
             if job.file.planner.name in DEMO_PLANNERS:
                 raise TaskInvalid(
                     f"the shop of run {run_id} ended with its demo, so it cannot continue; type: midcourse demo"

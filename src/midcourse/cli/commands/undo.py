@@ -8,7 +8,7 @@ import typer
 
 from midcourse.agent.agent import Agent
 from midcourse.agent.undo import UndoneAct, UndoReport, functions_in
-from midcourse.agent.wiring import job_of_run, with_current_settings, world_for
+from midcourse.agent.wiring import build_world, load_run_job, with_current_settings
 from midcourse.cli.lookup import FoundRun, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, load_both_settings, teach, with_options
 from midcourse.cli.session.local import log_to
@@ -105,15 +105,15 @@ async def _find_world(
 
         maker = PortsMaker(found.store, fleet, settings.home)
         _, job = await maker.load_job(run_id)
-        return with_current_settings(job, settings).settings, maker.world_of(run_id, job)
+        return with_current_settings(job, settings).settings, maker.build_world(run_id, job)
     try:
-        job = job_of_run(settings, run_id)
+        job = load_run_job(settings, run_id)
     except RunUnknown:
         raise RunUnknown(
             f"run {run_id} was not started from a task file; name the module of its guarded functions with --functions, "
             f"or in Python: agent.undo_sync('{run_id}')"
         ) from None
-    return job.settings, world_for(job.file.world, run_folder(settings, run_id))
+    return job.settings, build_world(job.file.world, run_folder(settings, run_id))
 
 
 def _is_minor(act: UndoneAct) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.agent.agent import Agent, agent_for
+from midcourse.agent.agent import Agent, build_agent
 from midcourse.agent.one_line import DryRun
 from midcourse.agent.start import StartedRun, find_earlier, prepare_run
 from midcourse.agent.wiring import Job
@@ -103,7 +103,7 @@ class Session:
         approver = self._follower.build_approver() or stand_in
         if dry is not None and approver is not None:
             dry.otherwise = approver
-        self.agent: Agent = replace(agent_for(job, self.folder, dry or approver), store=store)
+        self.agent: Agent = replace(build_agent(job, self.folder, dry or approver), store=store)
 
     async def follow(self, live: FollowableRun) -> int:
         """Follow the run to its end and present it. Returns the exit code."""

@@ -117,10 +117,10 @@ def list_schedules(set_: Fleet = None, json: Json = False) -> None:
 
 async def _load_schedules(settings: FleetSettings) -> "list[ListedSchedule]":
     from midcourse.fleet.connection import connect_fleet
-    from midcourse.fleet.schedules import schedules_of
+    from midcourse.fleet.schedules import build_schedules
 
     async with connect_fleet(settings) as fleet:
-        return sorted([listed async for listed in schedules_of(fleet).list_all()], key=lambda listed: listed.name)
+        return sorted([listed async for listed in build_schedules(fleet).list_all()], key=lambda listed: listed.name)
 
 
 @commands.command()
@@ -133,10 +133,10 @@ def remove(name: Name, set_: Fleet = None, json: Json = False) -> None:
 
 async def _remove(settings: FleetSettings, name: str) -> None:
     from midcourse.fleet.connection import connect_fleet
-    from midcourse.fleet.schedules import schedules_of
+    from midcourse.fleet.schedules import build_schedules
 
     async with connect_fleet(settings) as fleet:
-        await schedules_of(fleet).remove(name)
+        await build_schedules(fleet).remove(name)
 
 
 def _format_time(moment: datetime | None) -> str:

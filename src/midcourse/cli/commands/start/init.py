@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from midcourse.agent.wiring import job_of_run
+from midcourse.agent.wiring import load_run_job
 from midcourse.cli.lookup import find_run
 from midcourse.cli.options import Home, Json, load_settings, next_runs, teach
 from midcourse.config.settings import Settings
@@ -111,4 +111,4 @@ def _path(name: str, kind: Kind) -> Path:
 async def _text_of(settings: Settings, run: str) -> str:
     """The task file that a run was started from, as it was then."""
     async with find_run(settings, None, run) as found:
-        return job_of_run(settings, found.run.id).source
+        return load_run_job(settings, found.run.id).source

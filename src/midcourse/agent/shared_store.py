@@ -14,7 +14,7 @@ from pathlib import Path
 from midcourse.config.settings import Settings
 from midcourse.config.variables import read_variables, variable_of
 from midcourse.holding import Holder
-from midcourse.home.folder import database_of
+from midcourse.home.folder import database_path
 from midcourse.home.stores import LocalStore, open_store
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ def _load(_folder: str, _variables: tuple[tuple[str, str], ...]) -> Settings:
 
 def warn_of_default_home(settings: Settings) -> None:
     """Say where records begin if no setting says so: a program that is started from another folder would not find them."""
-    if "home" not in settings.model_fields_set and not (database := database_of(settings.home)).exists():
+    if "home" not in settings.model_fields_set and not (database := database_path(settings.home)).exists():
         log.warning(
             "guarded calls are recorded in a new home, %s, because no setting names one. A program that is started from another "
             "folder finds none of these records and repeats the effects: set MIDCOURSE_HOME=%s, or pass settings=Settings(home=…)",
@@ -54,7 +54,7 @@ def warn_of_ignored_database(home: Path) -> None:
         )
 
 
-class ProcessStore:
+class SharedStore:
     """A store that stays open between calls. One thread uses it at a time; other threads get a separate store for each call."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class ProcessStore:
             self._forget_abandoned()
             shared = all(other.thread is call.thread for other in self._calls)
             store = self._store if self._calls else self._reopen(home)
-            if store is None or not shared or store.path != database_of(home):
+            if store is None or not shared or store.path != database_path(home):
                 shared, store = False, open_store(home)
             if shared:
                 self._calls.add(call)
@@ -122,7 +122,7 @@ class ProcessStore:
 
     def _reopen(self, home: Path) -> LocalStore:
         """The open store; it is opened again if its file is not that of this home, since a deleted file must not receive records."""
-        path = database_of(home)
+        path = database_path(home)
         if self._store is not None and (self._store.path != path or _identity(path) != self._file):
             self._store.close()
             self._store = None
@@ -140,4 +140,4 @@ def _identity(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-PROCESS_STORE = ProcessStore()
+SHARED_STORE = SharedStore()

@@ -8,32 +8,32 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.agent.process_store import PROCESS_STORE, ProcessStore, load_settings
+from midcourse.agent.shared_store import SHARED_STORE, SharedStore, load_settings
 from midcourse.store.sqlite import SqliteStore
 
 
 @pytest.fixture
 def stores():
-    made = ProcessStore()
+    made = SharedStore()
     yield made
     made.close()
 
 
-def test_calls_share_one_store(stores: ProcessStore, tmp_path: Path):
+def test_calls_share_one_store(stores: SharedStore, tmp_path: Path):
     with stores.use(tmp_path) as first, stores.use(tmp_path) as inner:
         assert inner is first
     with stores.use(tmp_path) as second:
         assert second is first
 
 
-def test_another_home_has_its_own(stores: ProcessStore, tmp_path: Path):
+def test_another_home_has_its_own(stores: SharedStore, tmp_path: Path):
     with stores.use(tmp_path / "a") as first, stores.use(tmp_path / "b") as second:
         assert (first.path.parent.name, second.path.parent.name) == ("a", "b")
     with stores.use(tmp_path / "b") as third:
         assert third.path.parent.name == "b"
 
 
-def test_a_deleted_home_does_not_receive_records(stores: ProcessStore, tmp_path: Path):
+def test_a_deleted_home_does_not_receive_records(stores: SharedStore, tmp_path: Path):
     with stores.use(tmp_path / "home") as first:
         pass
     shutil.rmtree(tmp_path / "home")
@@ -42,7 +42,7 @@ def test_a_deleted_home_does_not_receive_records(stores: ProcessStore, tmp_path:
         assert second.path.exists()
 
 
-def test_another_thread_gets_its_own_while_a_call_is_under_way(stores: ProcessStore, tmp_path: Path):
+def test_another_thread_gets_its_own_while_a_call_is_under_way(stores: SharedStore, tmp_path: Path):
     found: list[SqliteStore] = []
 
     def use() -> None:
@@ -56,7 +56,7 @@ def test_another_thread_gets_its_own_while_a_call_is_under_way(stores: ProcessSt
     assert found[0] is not first
 
 
-def test_a_call_that_was_torn_down_does_not_keep_the_store(stores: ProcessStore, tmp_path: Path):
+def test_a_call_that_was_torn_down_does_not_keep_the_store(stores: SharedStore, tmp_path: Path):
     """Else a deleted home would receive the records of all later calls."""
 
     async def use_for_ever() -> None:
@@ -78,26 +78,26 @@ def test_a_call_that_was_torn_down_does_not_keep_the_store(stores: ProcessStore,
 
 
 def test_a_forked_process_does_not_inherit_the_store(tmp_path: Path):
-    with PROCESS_STORE.use(tmp_path) as before:
+    with SHARED_STORE.use(tmp_path) as before:
         pass
     child = os.fork()
     if not child:
-        os._exit(int(PROCESS_STORE._store is not None))
+        os._exit(int(SHARED_STORE._store is not None))
     assert os.waitpid(child, 0)[1] == 0
-    with PROCESS_STORE.use(tmp_path) as after:
+    with SHARED_STORE.use(tmp_path) as after:
         assert after is not before
-    PROCESS_STORE.close()
+    SHARED_STORE.close()
 
 
 def test_a_process_that_is_forked_during_a_call_opens_its_own(tmp_path: Path):
-    with PROCESS_STORE.use(tmp_path) as before:
+    with SHARED_STORE.use(tmp_path) as before:
         child = os.fork()
         if not child:
-            with PROCESS_STORE.use(tmp_path) as own:
+            with SHARED_STORE.use(tmp_path) as own:
                 os._exit(int(own is before))
         assert os.waitpid(child, 0)[1] == 0
         assert before.is_claimed("a") is False
-    PROCESS_STORE.close()
+    SHARED_STORE.close()
 
 
 def test_settings_follow_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
