@@ -15,8 +15,8 @@ from midcourse.config.fleet_settings import FleetSettings
 from midcourse.domain.observation import Observation
 from midcourse.errors import TaskInvalid
 from midcourse.fleet.blobs import open_tenant_blobs
-from midcourse.fleet.expiry import expire_month
 from midcourse.fleet.ports import PortsMaker
+from midcourse.fleet.retention import expire_month
 from midcourse.perform.looking import look
 from midcourse.pictures import read_picture
 from midcourse.store.postgres import PostgresStore

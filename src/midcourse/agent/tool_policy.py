@@ -23,7 +23,12 @@ HEAD = """\
 async def list_definitions(server: str) -> tuple[ToolDefinition, ...]:
     """The tools of a server, given its command, its address, or a task file that names it. Raises `TaskInvalid` and `WorldAway`."""
     require_extras("an MCP server", "mcp")
-    world = build_world(_build_spec(server), Path())
+    spec = WorldSpec(name="mcp", options={"server": server})
+    if server.endswith(".toml"):
+        spec = load_job(server, {}).file.world
+        options = {name: value for name, value in spec.options.items() if name != "policy"}
+        spec = replace(spec, options=options, process=False)
+    world = build_world(spec, Path())
     if not isinstance(world, Mcp):
         raise TaskInvalid(f"{server}: its world is not an MCP server")
     await world.open()
@@ -33,14 +38,6 @@ async def list_definitions(server: str) -> tuple[ToolDefinition, ...]:
         await world.close()
 
 
-def _build_spec(server: str) -> WorldSpec:
-    if server.endswith(".toml"):
-        spec = load_job(server, {}).file.world
-        options = {name: value for name, value in spec.options.items() if name != "policy"}
-        return replace(spec, options=options, process=False)
-    return WorldSpec(name="mcp", options={"server": server})
-
-
 def propose_tool_policy(definitions: tuple[ToolDefinition, ...]) -> str:
     """A policy file that pins every tool. Effects that the server claims are comments, which count only without the #."""
     return HEAD + "".join(f"\n{_format_section(definition)}" for definition in definitions)
@@ -48,11 +45,11 @@ def propose_tool_policy(definitions: tuple[ToolDefinition, ...]) -> str:
 
 def _format_section(definition: ToolDefinition) -> str:
     pinned: Mapping[str, object] = {definition.name: {"definition": definition.digest}}
-    description = " ".join(make_readable(definition.description[:LONGEST_DESCRIPTION], _spell).split())
+    text = make_readable(
+        definition.description[:LONGEST_DESCRIPTION],
+        lambda char: " " if char in "\r\n\t" else f"\\u{ord(char):04x}",
+    )
+    description = " ".join(text.split())
     comments = [f"# {description}"] if description else []
     effects = [f'# effect = "{definition.says}"      # what the server says\n'] if definition.says else []
     return "".join(f"{line}\n" for line in comments) + toml_text(pinned, ("tools",)) + "".join(effects)
-
-
-def _spell(char: str) -> str:
-    return " " if char in "\r\n\t" else f"\\u{ord(char):04x}"

@@ -21,7 +21,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.skill import Catalogue, Effect
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
-from midcourse.history.journal import Journal, journal_of
+from midcourse.history.journal import journal_of
 from midcourse.planners.inverse import InversePlanner
 from midcourse.policy.inverse import Certainty, Inverse, PastAct, find_inverse
 from midcourse.ports.planner import Planner
@@ -92,9 +92,10 @@ async def load_acts(store: Store, run_id: str) -> tuple[PastAct, ...]:
     acts: list[PastAct] = []
     results: dict[str, Argument] = {}
     for entry in await store.ledger(run_id):
-        step = _step_of(journal, entry)
+        plan = journal.plan(entry.version)
+        step = plan.steps[entry.index] if plan and entry.index < len(plan.steps) else None
         outcome = sent.get(entry.command) or entry.outcome or Outcome(status="unknown")
-        effect = _effect_of(entry, step)
+        effect = _find_effect(entry, step)
         happened = _classify_outcome(outcome)
         if step is not None and effect is not None and happened is not None:
             data = entry.outcome.data if entry.outcome else ()
@@ -102,7 +103,7 @@ async def load_acts(store: Store, run_id: str) -> tuple[PastAct, ...]:
                 PastAct(
                     number=len(acts) + 1,
                     command=entry.command,
-                    step=_with_results(step, results),
+                    step=_fill_in_results(step, results),
                     effect=effect,
                     happened=happened,
                     results=data,
@@ -112,12 +113,7 @@ async def load_acts(store: Store, run_id: str) -> tuple[PastAct, ...]:
     return tuple(acts)
 
 
-def _step_of(journal: Journal, entry: LedgerEntry) -> Step | None:
-    plan = journal.plan(entry.version)
-    return plan.steps[entry.index] if plan and entry.index < len(plan.steps) else None
-
-
-def _effect_of(entry: LedgerEntry, step: Step | None) -> Effect | None:
+def _find_effect(entry: LedgerEntry, step: Step | None) -> Effect | None:
     """The effect of what was sent; None if nothing was sent, or if it only read."""
     if step is None:
         return None
@@ -137,7 +133,7 @@ def _classify_outcome(outcome: Outcome) -> Certainty | None:
     return "perhaps"
 
 
-def _with_results(step: Step, results: dict[str, Argument]) -> Step:
+def _fill_in_results(step: Step, results: dict[str, Argument]) -> Step:
     filled = tuple(
         (name, results.get(value.name) if isinstance(value, Reference) and value.source == "result" else value)
         for name, value in step.arguments

@@ -5,7 +5,7 @@ import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -39,16 +39,8 @@ class Watcher(Protocol):
     def ended(self, row: Row, end: RowEnd) -> None: ...
 
 
-class Unwatched:
+class Unwatched(Watcher):
     """A watcher that ignores everything."""
-
-    def found(self, row: Row, end: RowEnd) -> None: ...
-
-    def began(self, row: Row, *, resumed: bool) -> None: ...
-
-    async def on_progress(self, row: Row, progress: Progress) -> None: ...
-
-    def ended(self, row: Row, end: RowEnd) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +95,8 @@ async def run_batch(
     is set, no further row begins. After a cancellation, the rows can be resumed. Raises `RunBusy` if another process runs this
     batch.
     """
-    _check_buildable(batch)
+    # build the agent of the first row, so that a wrong world or planner is reported once instead of for each row
+    build_agent(batch.rows[0].job, batch.rows[0].folder, None)
     try:
         with store.claim(f"batch {batch.id}"):
             work = _Work(batch, store, approver_for, watcher or Unwatched(), winding_down or asyncio.Event(), again)
@@ -112,67 +105,56 @@ async def run_batch(
         raise RunBusy(f"another process carries out batch {batch.id} right now") from None
 
 
-def _check_buildable(batch: Batch) -> None:
-    """Build the agent of the first row, so that a wrong world or planner is reported once instead of for each row."""
-    build_agent(batch.rows[0].job, batch.rows[0].folder, None)
-
-
+@dataclass
 class _Work:
-    def __init__(
-        self,
-        batch: Batch,
-        store: Store,
-        approver_for: Callable[[Row], Approver | None],
-        watcher: Watcher,
-        winding_down: asyncio.Event,
-        again: bool,
-    ) -> None:
-        self._batch = batch
-        self._store = store
-        self._approver_for = approver_for
-        self._watcher = watcher
-        self._winding_down = winding_down
-        self._again = again
-        self._ends: dict[int, RowEnd] = {}
-        self._keys: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+    """The rows of a batch that have not ended, and the ends of the others."""
+
+    batch: Batch
+    store: Store
+    approver_for: Callable[[Row], Approver | None]
+    watcher: Watcher
+    winding_down: asyncio.Event
+    again: bool
+    _ends: dict[int, RowEnd] = field(default_factory=dict[int, RowEnd], init=False)
+    _keys: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock), init=False)
 
     async def run_rows(self) -> Summary:
-        waiting = [row for row in self._batch.rows if not await self._load_earlier_end(row)]
+        waiting = [row for row in self.batch.rows if not await self._load_earlier_end(row)]
         self._write_results()
         rows = iter(waiting)
         try:
             async with asyncio.TaskGroup() as workers:
-                for number in range(min(self._batch.concurrency, len(waiting))):
+                for number in range(min(self.batch.concurrency, len(waiting))):
                     workers.create_task(self._work_through(rows), name=f"worker {number}")
         except ExceptionGroup as errors:  # for example a full disk: the first error represents all
             raise errors.exceptions[0] from None
-        return summary_of(self._batch, self._ends.values())
+        return summary_of(self.batch, self._ends.values())
 
     async def _load_earlier_end(self, row: Row) -> bool:
         """Load the result of a row that ended before. Returns whether there is one."""
-        result = await self._store.result(row.run)
+        result = await self.store.result(row.run)
         if result is None:
             return False
         if not (row.folder / "result.json").is_file():
-            await export(self._store, row.run, row.folder)
+            await export(self.store, row.run, row.folder)
         self._ends[row.number] = end = RowEnd(row=row.number, run=row.run, result=result)
-        self._watcher.found(row, end)
+        self.watcher.found(row, end)
         return True
 
     async def _work_through(self, rows: Iterable[Row]) -> None:
         for row in rows:
-            if self._winding_down.is_set():
+            if self.winding_down.is_set():
                 return
             self._ends[row.number] = end = await self._carry_out(row)
             self._write_results()
-            self._watcher.ended(row, end)
+            self.watcher.ended(row, end)
 
     def _write_results(self) -> None:
-        output = [field.name for field in self._batch.job.file.task.output]
+        output = [field.name for field in self.batch.job.file.task.output]
         text = results_csv(self._ends.values(), output)
-        atomic_write(self._batch.folder / RESULTS_FILE, text)
-        if self._batch.copy:
-            atomic_write(self._batch.copy, text, private=False)
+        atomic_write(self.batch.folder / RESULTS_FILE, text)
+        if self.batch.copy:
+            atomic_write(self.batch.copy, text, private=False)
 
     async def _carry_out(self, row: Row) -> RowEnd:
         """Run one row; its failure does not stop the others."""
@@ -183,47 +165,44 @@ class _Work:
             async with self._keys[key]:  # rows with the same business key wait for each other
                 return await self._run(row)
         except MidcourseError as refusal:
-            return RowEnd(row=row.number, run=row.run, problem=_slug(refusal), detail=str(refusal))
+            slug = re.sub(r"(?<!^)(?=[A-Z])", "_", type(refusal).__name__).lower()
+            return RowEnd(row=row.number, run=row.run, problem=slug, detail=str(refusal))
         except Exception as error:
             log.exception("row %s could not be run", row.number)
             detail = f"{type(error).__name__}: {error}"
             return RowEnd(row=row.number, run=row.run, problem="error", detail=detail)
 
     async def _run(self, row: Row) -> RowEnd:
-        own = await is_stored(self._store, row.run)
+        own = await is_stored(self.store, row.run)
         entry = StartedRun(run=row.run, job=row.job) if own else await self._enter(row)
         result = entry.result
         if result is None:
             folder = run_folder(entry.job.settings, entry.run)
-            agent = replace(build_agent(entry.job, folder, self._approver_for(row)), store=self._store)
-            self._watcher.began(row, resumed=own or entry.earlier)
+            agent = replace(build_agent(entry.job, folder, self.approver_for(row)), store=self.store)
+            self.watcher.began(row, resumed=own or entry.earlier)
             try:
                 result = await self._follow(row, agent.pick_up(entry.run))
             except RunEnded:  # another process ran it to its end first
-                result = await self._store.result(entry.run)
+                result = await self.store.result(entry.run)
                 if result is None:
                     raise
-            await export(self._store, entry.run, folder)
+            await export(self.store, entry.run, folder)
         return RowEnd(row=row.number, run=entry.run, result=result)
 
     async def _enter(self, row: Row) -> StartedRun:
-        found = await find_earlier(row.job, self._store, again=self._again)
+        found = await find_earlier(row.job, self.store, again=self.again)
         if isinstance(found, StartedRun):
             return found
-        async with prepare_run(row.job, row.run, self._store) as prepared:
+        async with prepare_run(row.job, row.run, self.store) as prepared:
             build_agent(row.job, prepared.folder, None)  # what cannot be built leaves no run behind
-            return await prepared.begin(again=self._again)
+            return await prepared.begin(again=self.again)
 
     async def _follow(self, row: Row, live: LiveRun) -> Result:
         outcome = asyncio.ensure_future(live.result())
         try:
             async for progress in live:
-                await self._watcher.on_progress(row, progress)
+                await self.watcher.on_progress(row, progress)
             return await outcome
         finally:
             outcome.cancel()
             await asyncio.gather(outcome, return_exceptions=True)
-
-
-def _slug(error: MidcourseError) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()

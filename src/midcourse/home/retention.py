@@ -1,14 +1,14 @@
 """Deletes records, files and pictures of a home's runs that ended long ago. Results and effects stay."""
 
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from midcourse.errors import RunBusy
 from midcourse.files import DEFAULT_TENANT, folder_of_run
 from midcourse.home.folder import database_path
-from midcourse.home.stores import LocalStore, open_store
+from midcourse.home.stores import open_store
 
 AT_ONCE = 100
 """The number of runs that are pruned in one transaction."""
@@ -36,10 +36,14 @@ async def prune_home(home: Path, before: float, at: float, *, dry_run: bool = Fa
         size, pruned = _size(home), 0
         for first in range(0, len(found), AT_ONCE):
             with ExitStack() as claims:
-                free = tuple(run_id for run_id in found[first : first + AT_ONCE] if _claim(claims, store, run_id))
+                free: list[str] = []
+                for run_id in found[first : first + AT_ONCE]:
+                    with suppress(RunBusy):  # another process may still use the run, for example to write its report
+                        claims.enter_context(store.claim(run_id))
+                        free.append(run_id)
                 for run_id in free:
                     delete_folder(home, DEFAULT_TENANT, run_id)
-                pruned += await store.prune(free, at)
+                pruned += await store.prune(tuple(free), at)
         shrunk = store.shrink()
         return Pruned(runs=pruned, freed_bytes=max(0, size - _size(home)), shrunk=shrunk)
 
@@ -49,15 +53,6 @@ def delete_folder(home: Path, tenant: str, run_id: str) -> None:
     folder = home / folder_of_run(f"{tenant}/{run_id}")
     if folder.exists():
         shutil.rmtree(folder)
-
-
-def _claim(claims: ExitStack, store: LocalStore, run_id: str) -> bool:
-    """Claim the run. Returns whether that worked: another process may still use the run, for example to write its report."""
-    try:
-        claims.enter_context(store.claim(run_id))
-    except RunBusy:
-        return False
-    return True
 
 
 def _size(home: Path) -> int:

@@ -92,13 +92,16 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
         secrets=tuple(name.partition("@")[0] for name in root.get_texts("secrets")),
         files=root.get_texts("files"),
     )
-    world = _read_world(_get_required(root, "world"), notation)
+    if "world" not in root:
+        raise root.make_error("", "there is no [world]; add one with at least a name")
+    world = _read_world(root.get_table("world"), notation)
+    output = root.get_table("output")
     return TaskFile(
         task=Task(
             goal=notation.read_text(root, "goal"),
             world=world.name,
             inputs=notation.inputs,
-            output=_read_output(root.get_table("output")),
+            output=tuple(_read_field(output, name) for name in output),
             done_when=notation.read_condition(root.get_table("done_when")) if "done_when" in root else None,
             sends=bool(root.get_flag("sends")),
             secrets=root.get_texts("secrets"),
@@ -123,16 +126,6 @@ def _read_inputs(table: Table, overrides: Pairs) -> Pairs:
         if name not in written:
             raise table.make_error("", describe_unknown("input", name, written))
     return tuple((written | dict(overrides)).items())
-
-
-def _get_required(root: Table, key: str) -> Table:
-    if key not in root:
-        raise root.make_error("", f"there is no [{key}]; add one with at least a name")
-    return root.get_table(key)
-
-
-def _read_output(table: Table) -> tuple[Parameter, ...]:
-    return tuple(_read_field(table, name) for name in table)
 
 
 def _read_field(table: Table, name: str) -> Parameter:

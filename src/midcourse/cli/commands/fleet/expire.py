@@ -41,7 +41,7 @@ def expire(
 
     Exit codes: 0 done, 2 misuse, or the database does not answer.
     """
-    from midcourse.fleet.expiry import expire_month
+    from midcourse.fleet.retention import expire_month
 
     settings, of_fleet = split_home(set_)
     fleet = FleetSettings.load(settings.home, of_fleet)
