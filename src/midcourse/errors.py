@@ -25,30 +25,6 @@ MidcourseError
 └── ImpossibleEvent   an event that the director has no row for: a bug in Midcourse
 """
 
-__all__ = [
-    "AnswerLost",
-    "CallUnfinished",
-    "CassetteMiss",
-    "FleetUnavailable",
-    "FormatUnknown",
-    "ImpossibleEvent",
-    "KeyTaken",
-    "MidcourseError",
-    "NotForkable",
-    "NotSent",
-    "OutcomeUnknown",
-    "Pending",
-    "Rejected",
-    "RunBusy",
-    "RunEnded",
-    "RunPruned",
-    "RunUnknown",
-    "SkillInvalid",
-    "StoreRestored",
-    "StoreUnusable",
-    "TaskInvalid",
-]
-
 
 class MidcourseError(Exception):
     """The base class of all exceptions of Midcourse."""
@@ -153,3 +129,6 @@ class StoreRestored(MidcourseError):
 
 class ImpossibleEvent(MidcourseError):
     """The transition table has no row for an event in this phase. Only a bug in Midcourse can cause it."""
+
+
+__all__ = sorted(name for name in globals() if not name.startswith("_"))

@@ -12,7 +12,7 @@ import pytest
 from midcourse.agent.wiring import Job, load_job, load_saved_job
 from midcourse.batch.batch import Batch, Row, batch_ids, new_batch, saved_batch
 from midcourse.batch.results import RowEnd
-from midcourse.batch.runner import Summary, Unwatched, run_batch
+from midcourse.batch.runner import Summary, Watcher, run_batch
 from midcourse.domain.approval import Decision, Question
 from midcourse.drive import Progress
 from midcourse.errors import RunBusy, RunUnknown, TaskInvalid
@@ -110,7 +110,7 @@ def read_results(batch: Batch) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-class Recorder(Unwatched):
+class Recorder(Watcher):
     """Keeps the messages that it receives."""
 
     def __init__(self) -> None:

@@ -30,7 +30,15 @@ PUBLIC = (
     "midcourse.worlds.host",
     "midcourse.worlds.simulated",
 )
-LAZY = ("midcourse", "midcourse.frameworks", "midcourse.records", "midcourse.stores", "midcourse.worlds")
+LAZY = (
+    "midcourse",
+    "midcourse.expect",
+    "midcourse.frameworks",
+    "midcourse.records",
+    "midcourse.roles",
+    "midcourse.stores",
+    "midcourse.worlds",
+)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TEMPLATES = ROOT / "src/midcourse/cli/commands/start/templates"
 

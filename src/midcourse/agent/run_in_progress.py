@@ -13,8 +13,7 @@ from midcourse.drive import Progress
 from midcourse.errors import Pending
 from midcourse.policy.task_state import TaskState, task_state
 from midcourse.ports.abilities import offers
-from midcourse.ports.controls import Controls
-from midcourse.ports.inbox import Questions
+from midcourse.ports.controls import Controls, Questions
 from midcourse.ports.store import Store
 from midcourse.ports.viewing import Gesture, Handled, View
 from midcourse.presentation.narration import Narrator

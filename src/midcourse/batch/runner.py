@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from midcourse.agent.agent import build_agent
 from midcourse.agent.live_run import LiveRun
@@ -27,8 +26,11 @@ from midcourse.ports.store import Store
 log = logging.getLogger(__name__)
 
 
-class Watcher(Protocol):
-    """Receives the progress of a batch. For a row that had already ended it gets `found`; for others `began`, `on_progress` and `ended`."""
+class Watcher:
+    """Receives the progress of a batch, and ignores what it does not override.
+
+    For a row that had already ended it gets `found`; for others `began`, `on_progress` and `ended`.
+    """
 
     def found(self, row: Row, end: RowEnd) -> None: ...
 
@@ -37,10 +39,6 @@ class Watcher(Protocol):
     async def on_progress(self, row: Row, progress: Progress) -> None: ...
 
     def ended(self, row: Row, end: RowEnd) -> None: ...
-
-
-class Unwatched(Watcher):
-    """A watcher that ignores everything."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +97,7 @@ async def run_batch(
     build_agent(batch.rows[0].job, batch.rows[0].folder, None)
     try:
         with store.claim(f"batch {batch.id}"):
-            work = _Work(batch, store, approver_for, watcher or Unwatched(), winding_down or asyncio.Event(), again)
+            work = _Work(batch, store, approver_for, watcher or Watcher(), winding_down or asyncio.Event(), again)
             return await work.run_rows()
     except RunBusy:
         raise RunBusy(f"another process carries out batch {batch.id} right now") from None
