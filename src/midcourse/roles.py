@@ -16,10 +16,10 @@ with lazy_imports(globals()):
     from midcourse.ports.detour import DetourContext as DetourContext
     from midcourse.ports.detour import DetourPlanner as DetourPlanner
     from midcourse.ports.detour import TryDraft as TryDraft
-    from midcourse.ports.memory import Embedder as Embedder
     from midcourse.ports.extractor import Extract as Extract
     from midcourse.ports.extractor import Extractor as Extractor
     from midcourse.ports.extractor import Wanted as Wanted
+    from midcourse.ports.memory import Embedder as Embedder
     from midcourse.ports.monitor import Finding as Finding
     from midcourse.ports.monitor import Monitor as Monitor
     from midcourse.ports.monitor import MonitorContext as MonitorContext

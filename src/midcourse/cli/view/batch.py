@@ -10,7 +10,7 @@ from rich.text import Text
 
 from midcourse.batch.batch import Batch, Row
 from midcourse.batch.results import RowEnd
-from midcourse.batch.runner import Summary
+from midcourse.batch.runner import Summary, Watcher
 from midcourse.cli.view.run import TALLEST, RunView, draw_frame
 from midcourse.cli.view.verdict import print_verdict
 from midcourse.drive import Progress
@@ -34,7 +34,7 @@ class Running:
     recalled: bool
 
 
-class Board:
+class Board(Watcher):
     """Watches a batch and draws it at any size. With `lines`, it also prints there how each row ended."""
 
     def __init__(
