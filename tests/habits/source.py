@@ -1,4 +1,5 @@
-"""Measurements of source files: unusual English, unused names, and, as alarms that `just lint` prints, long files and functions.
+"""Measurements of source files: unusual English, unused names, circles of imports, and, as alarms that `just lint` prints, long files
+and functions.
 
 python -m tests.habits.source
 """
@@ -6,7 +7,7 @@ python -m tests.habits.source
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -74,6 +75,37 @@ def unusual_docstrings(files: list[Path]) -> list[str]:
 def modules_without_docstring(files: list[Path]) -> list[Path]:
     """Modules with code and no docstring."""
     return [path for path in files if _tree(path).body and not ast.get_docstring(_tree(path))]
+
+
+def circles_of_imports(package: Path) -> list[list[str]]:
+    """Groups of modules that import each other, directly or through others. Imports in functions and for type checkers count, too."""
+    names = {".".join(path.relative_to(package.parent).with_suffix("").parts): path for path in package.rglob("*.py")}
+    modules = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    imports = {name: _imported(path, modules.keys()) for name, path in modules.items()}
+    below = {name: _reachable(name, imports) for name in modules}
+    groups = {frozenset({name, *(other for other in below[name] if name in below[other])}) for name in modules}
+    return sorted(sorted(group) for group in groups if len(group) > 1)
+
+
+def _imported(path: Path, modules: Collection[str]) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            whole = {alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in modules else node.module for name in whole.values()}
+    return found.intersection(modules)
+
+
+def _reachable(start: str, imports: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    left = [start]
+    while left:
+        new = imports[left.pop()] - found
+        found |= new
+        left += new
+    return found
 
 
 @cache

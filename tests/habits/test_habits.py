@@ -19,6 +19,11 @@ def test_private_names_are_used() -> None:
 
 
 @pytest.mark.slow
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert source.circles_of_imports(SRC / "midcourse") == []
+
+
+@pytest.mark.slow
 def test_modules_say_what_they_are() -> None:
     assert source.modules_without_docstring(source.python_files(SRC)) == []
 
@@ -45,6 +50,16 @@ class TestEachHabitFindsWhatItForbids:
         assert source.long_functions(files, source.FUNCTION_LINES) == {
             f"{bad / 'bad.py'}:long": source.FUNCTION_LINES + 2
         }
+
+    def test_a_circle_of_imports_is_found(self, tmp_path: Path) -> None:
+        package = tmp_path / "house"
+        package.mkdir()
+        (package / "__init__.py").write_text("")
+        (package / "a.py").write_text("from house import b\n")
+        (package / "b.py").write_text("def late() -> None:\n    from house.c import name\n")
+        (package / "c.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import house.a\n")
+        (package / "d.py").write_text("import house.a\n")
+        assert source.circles_of_imports(package) == [["house.a", "house.b", "house.c"]]
 
     def test_an_unused_private_name_is_found(self, tmp_path: Path) -> None:
         (tmp_path / "a.py").write_text("def _unused() -> None: ...\n\n\ndef _used() -> None: ...\n\n\n_used()\n")
