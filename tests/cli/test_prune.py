@@ -58,7 +58,7 @@ def test_pruned_run_is_not_done_again_and_says_that_it_was_pruned(cli: Cli, keye
 def test_decisions_about_pruned_runs_stay_in_the_audit_log(cli: Cli, order: str) -> None:
     for run_id in ("first", "second"):
         cli("run", order, "--run-id", run_id, "--set", "approvals=always", "--json")
-    assert cli("prune", "--set", "retention_days=0.0000001", "--json").json["runs"] == 2
+    assert cli("prune", "--set", "retention_days=0.000000001", "--json").json["runs"] == 2
     found = cli("audit", "verify", "--json").json
     assert (found["holds"], found["rows"]) == (True, 2)
     assert "rejected" in cli("show", "first").out

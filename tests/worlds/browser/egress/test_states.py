@@ -18,7 +18,7 @@ FORM = replace(
     fields={"sec-fetch-mode": "navigate", "origin": SHOP},
     head=RequestHead(method="POST", target=f"{SHOP}/orders", fields=(("Sec-Fetch-Mode", "navigate"), ("Origin", SHOP))),
 )
-FINAL = set(State) - set(TRANSITIONS)
+FINAL = [state for state in State if state not in TRANSITIONS]
 
 
 @pytest.fixture
