@@ -19,8 +19,8 @@ from midcourse.server.mcp.start import build_server
 from midcourse.server.mcp.tools import RunTools
 from midcourse.server.starting import Starts
 from midcourse.settings import Settings
-from midcourse.tenants.desks import LOCAL
-from midcourse.tenants.local import LocalDesk
+from midcourse.tenants.local import LocalRuns
+from midcourse.tenants.tenants import LOCAL
 from tests.cli.conftest import ORDER
 
 pytestmark = pytest.mark.slow
@@ -52,13 +52,15 @@ async def complaint(client: Client, tool: str, **arguments: Any) -> str:
 
 @asynccontextmanager
 async def in_process(home: Path, tasks: Path, role: Role) -> AsyncGenerator[Client]:
-    desk, starts = LocalDesk(Settings(home=home)), Starts(home / "server")
+    tenant_runs, starts = LocalRuns(Settings(home=home)), Starts(home / "server")
     caller = Caller(name="ada (mcp)", id="account:ada", tenant=LOCAL, role=role)
     try:
-        async with Client(build_server(RunTools(desk=desk, starts=starts, caller=caller, tasks=tasks))) as client:
+        async with Client(
+            build_server(RunTools(tenant_runs=tenant_runs, starts=starts, caller=caller, tasks=tasks))
+        ) as client:
             yield client
     finally:
-        await desk.close()
+        await tenant_runs.close()
         starts.close()
 
 

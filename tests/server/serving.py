@@ -22,7 +22,7 @@ from midcourse.server.start import Server, Serving, listen, provider_of, site_of
 from midcourse.server.starting import Starts
 from midcourse.server.state import Shared
 from midcourse.server.webhooks.notifier import Notifier
-from midcourse.tenants.desks import Desks, LocalDesks
+from midcourse.tenants.tenants import LocalTenants, Tenants
 from tests.cli.conftest import write_order
 
 TENANTS = ("acme", "umbrella")
@@ -66,8 +66,8 @@ class RunningServer:
         return self.clients.enter_context(client)
 
 
-def make_local_desks(folder: Path) -> LocalDesks:
-    return LocalDesks({tenant: Settings.load(overrides={"home": str(folder / tenant)}) for tenant in TENANTS})
+def make_local_tenants(folder: Path) -> LocalTenants:
+    return LocalTenants({tenant: Settings.load(overrides={"home": str(folder / tenant)}) for tenant in TENANTS})
 
 
 @contextmanager
@@ -76,11 +76,11 @@ def run_server(
     *,
     tasks: Path | None = None,
     limit: RateLimit | None = None,
-    desks: Callable[[], Desks] | None = None,
+    served: Callable[[], Tenants] | None = None,
     tenants: tuple[str, str] = TENANTS,
     keys: KeyRing | None = None,
     origins: tuple[str, ...] = (),
-    notify: Callable[[Desks], Notifier] | None = None,
+    notify: Callable[[Tenants], Notifier] | None = None,
     oidc: Path | None = None,
 ) -> Generator[RunningServer]:
     """Run a server for two tenants, by default with their homes in this folder."""
@@ -93,9 +93,9 @@ def run_server(
     up = threading.Event()
 
     async def serve() -> None:
-        opened = desks() if desks else make_local_desks(home)
+        opened = served() if served else make_local_tenants(home)
         shared = Shared(
-            desks=opened,
+            tenants=opened,
             notifier=notify(opened) if notify else None,
             oidc=provider_of(Serving(home=Settings.load(), oidc=oidc), tenants[0], f"http://127.0.0.1:{port}"),
             doorway=Doorway(
@@ -126,7 +126,7 @@ def run_server(
         app = build_app(shared, site, limit or RateLimit(per_second=1e6, burst=1_000_000))
         server = Server(app, shared)
         started.append((server, shared))
-        await shared.desks.open()
+        await shared.tenants.open()
         if shared.notifier:
             await shared.notifier.start()
         up.set()

@@ -13,7 +13,7 @@ from midcourse.domain.run import Run
 from midcourse.ports.store import JournalEvent
 from midcourse.server import hub as hub_module
 from midcourse.server.hub import Hub, Sent, WatchedRun
-from midcourse.tenants.local import LocalDesk
+from midcourse.tenants.local import LocalRuns
 from tests.server.serving import (
     RunningServer,
     StreamMessage,
@@ -102,26 +102,26 @@ def test_viewers_that_come_at_the_same_moment_share_a_follower(tmp_path: Path, m
         return [sent async for sent in watched.read("")]
 
     async def play() -> None:
-        desk, hub = LocalDesk(Settings.load(overrides={"home": str(tmp_path)})), Hub()
+        tenant_runs, hub = LocalRuns(Settings.load(overrides={"home": str(tmp_path)})), Hub()
         jobs = load_job("notepad", {"home": str(tmp_path)})
         for number in range(4):
-            await desk.start(jobs, f"past-{number}")
-        past = await asyncio.gather(*(hub.watch("local", desk, f"past-{number}") for number in range(4)))
+            await tenant_runs.start(jobs, f"past-{number}")
+        past = await asyncio.gather(*(hub.watch("local", tenant_runs, f"past-{number}") for number in range(4)))
         await asyncio.gather(*(read(watched) for watched in past))
-        initial_state = desk.store.initial_state
+        initial_state = tenant_runs.store.initial_state
 
         async def later(run_id: str) -> Run:
             await asyncio.sleep(0.01)  # as a database does that is not in this process
             return await initial_state(run_id)
 
-        monkeypatch.setattr(desk.store, "initial_state", later)
-        async with prepare_run(jobs, "idle", desk.store) as prepared:
+        monkeypatch.setattr(tenant_runs.store, "initial_state", later)
+        async with prepare_run(jobs, "idle", tenant_runs.store) as prepared:
             await prepared.begin()
-        found = await asyncio.gather(*(hub.watch("local", desk, "idle") for _ in range(20)))
+        found = await asyncio.gather(*(hub.watch("local", tenant_runs, "idle") for _ in range(20)))
         assert len(set(map(id, found))) == 1
         assert hub.watched == 1
         await hub.close()
-        await desk.close()
+        await tenant_runs.close()
 
     asyncio.run(play())
 
@@ -131,13 +131,13 @@ def test_viewers_of_a_run_that_waits_are_not_woken(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(hub_module, "GLANCE", 0.01)
 
     async def play() -> None:
-        desk, hub = LocalDesk(Settings.load(overrides={"home": str(tmp_path)})), Hub()
-        async with prepare_run(load_job("notepad", {"home": str(tmp_path)}), "idle", desk.store) as prepared:
+        tenant_runs, hub = LocalRuns(Settings.load(overrides={"home": str(tmp_path)})), Hub()
+        async with prepare_run(load_job("notepad", {"home": str(tmp_path)}), "idle", tenant_runs.store) as prepared:
             await prepared.begin()
-        watched = await hub.watch("local", desk, "idle")
+        watched = await hub.watch("local", tenant_runs, "idle")
         viewer = watched.read("")
         assert (await anext(viewer)).type == "notice"
-        read, looks, wake, woken = desk.store.events, 0, watched._notify_viewers, 0
+        read, looks, wake, woken = tenant_runs.store.events, 0, watched._notify_viewers, 0
 
         async def count_look(run_id: str, above: int) -> tuple[JournalEvent, ...]:
             nonlocal looks
@@ -149,14 +149,14 @@ def test_viewers_of_a_run_that_waits_are_not_woken(tmp_path: Path, monkeypatch: 
             woken += 1
             await wake()
 
-        monkeypatch.setattr(desk.store, "events", count_look)
+        monkeypatch.setattr(tenant_runs.store, "events", count_look)
         monkeypatch.setattr(watched, "_notify_viewers", count_wake)
         while looks < 10:
             await asyncio.sleep(0.01)
         assert woken == 0
         await viewer.aclose()
         await hub.close()
-        await desk.close()
+        await tenant_runs.close()
 
     asyncio.run(play())
 
@@ -171,19 +171,19 @@ def test_a_run_that_nothing_drives_is_noticed(tmp_path_factory: pytest.TempPathF
     home = tmp_path_factory.mktemp("idle")
 
     async def play() -> list[str]:
-        desk = LocalDesk(Settings.load(overrides={"home": str(home)}))
+        tenant_runs = LocalRuns(Settings.load(overrides={"home": str(home)}))
         hub = Hub()
         job = load_job("notepad", {"home": str(home)})
-        async with prepare_run(job, "idle", desk.store) as prepared:
+        async with prepare_run(job, "idle", tenant_runs.store) as prepared:
             await prepared.begin()
-        watched = await hub.watch("local", desk, "idle")
+        watched = await hub.watch("local", tenant_runs, "idle")
         types: list[str] = []
         async for sent in watched.read(""):
             types.append(sent.type)
             if types == ["notice"]:
-                await desk.resume("idle")
+                await tenant_runs.resume("idle")
         await hub.close()
-        await desk.close()
+        await tenant_runs.close()
         return types
 
     types = asyncio.run(play())

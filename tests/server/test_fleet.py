@@ -14,7 +14,7 @@ from midcourse.config.settings import Settings
 from midcourse.home.fleet_store import open_fleet_store
 from midcourse.server.access.identity import RIGHTS
 from midcourse.server.access.keys import add_key
-from midcourse.tenants.desks import FleetDesks
+from midcourse.tenants.tenants import FleetTenants
 from tests.server.fleet import SmallFleet, run_small_fleet
 from tests.server.serving import (
     RunningServer,
@@ -45,7 +45,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory, postgres: str, temporal: str
 def fleet_server(fleet: SmallFleet) -> Generator[RunningServer]:
     """A server for the fleet."""
     home = Settings.load(overrides={"home": str(fleet.folder / "home")})
-    with run_server(fleet.folder, desks=lambda: FleetDesks(fleet.settings, home), tenants=fleet.tenants) as server:
+    with run_server(fleet.folder, served=lambda: FleetTenants(fleet.settings, home), tenants=fleet.tenants) as server:
         yield server
 
 

@@ -11,7 +11,7 @@ from midcourse.server.webhooks.config import SlackHook, read_webhooks
 from midcourse.server.webhooks.notifier import Notifier
 from midcourse.server.webhooks.outbox import Outbox
 from midcourse.server.webhooks.slack import card
-from midcourse.tenants.desks import Desks
+from midcourse.tenants.tenants import Tenants
 from tests.server.serving import decide, run_server, start_run_that_asks, wait_for_end, wait_until
 from tests.server.slack import APP, BOT, CHANNEL, FakeSlack, run_fake_slack
 
@@ -20,8 +20,8 @@ TABLE = '[[slack]]\nname = "team"\nchannel = "C0123456789"\nbot_token_file = "bo
 
 
 def make_notifier(home: Path, *hooks: SlackHook):
-    def notify(desks: Desks) -> Notifier:
-        return Notifier(hooks, desks, Outbox(home / "server"), ORIGIN, retries=(0.1,) * 100, timeout_seconds=5.0)
+    def notify(served: Tenants) -> Notifier:
+        return Notifier(hooks, served, Outbox(home / "server"), ORIGIN, retries=(0.1,) * 100, timeout_seconds=5.0)
 
     return notify
 

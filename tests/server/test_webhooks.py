@@ -15,7 +15,7 @@ from midcourse.server.webhooks.config import Webhook, read_webhooks
 from midcourse.server.webhooks.notifier import RETRIES, Notifier
 from midcourse.server.webhooks.outbox import Outbox
 from midcourse.server.webhooks.sender import is_public, send, sign
-from midcourse.tenants.desks import Desks
+from midcourse.tenants.tenants import Tenants
 from tests.server.receiver import SECRET, Received, Receiver, run_receiver
 from tests.server.serving import decide, run_server, start, start_run_that_asks, wait_for_end, wait_until
 
@@ -24,9 +24,9 @@ ORIGIN = "https://console.example"
 
 
 def make_notifier(home: Path, *hooks: Webhook):
-    def notify(desks: Desks) -> Notifier:
+    def notify(served: Tenants) -> Notifier:
         outbox = Outbox(home / "server")
-        return Notifier(hooks, desks, outbox, ORIGIN, retries=QUICK, timeout_seconds=2.0)
+        return Notifier(hooks, served, outbox, ORIGIN, retries=QUICK, timeout_seconds=2.0)
 
     return notify
 

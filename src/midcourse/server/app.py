@@ -67,7 +67,7 @@ def build_api(shared: Shared | None = None) -> FastAPI:
         await shared.take_overs.close()
         if shared.notifier:
             await shared.notifier.close()
-        await shared.desks.close()
+        await shared.tenants.close()
         shared.starts.close()
         shared.doorway.close()
 
@@ -98,7 +98,7 @@ def build_api(shared: Shared | None = None) -> FastAPI:
     @app.get("/readyz", tags=["health"], responses=problem_responses())
     async def readiness(shared: SharedState) -> Health:
         """Whether the server can reach the databases of all tenants."""
-        await shared.desks.ping()
+        await shared.tenants.ping()
         return Health(ok=True, version=version("midcourse"))
 
     if shared is not None and not missing_extras(("mcp",)):

@@ -27,7 +27,7 @@ from midcourse.server.models.stream import (
     TurnMessage,
 )
 from midcourse.server.views import current_step
-from midcourse.tenants.desk import Desk
+from midcourse.tenants.runs import TenantRuns
 
 log = logging.getLogger(__name__)
 
@@ -56,15 +56,15 @@ class Sent:
 class WatchedRun:
     """The log of one run, and the task that extends it."""
 
-    def __init__(self, desk: Desk, run_id: str, opening: Run) -> None:
+    def __init__(self, tenant_runs: TenantRuns, run_id: str, opening: Run) -> None:
         self.log: list[Sent] = []
         self.viewers = 0
         self.left_at = 0.0
         self.over = False
-        self._desk = desk
+        self._runs = tenant_runs
         self._run_id = run_id
         self._opening = opening
-        self._control = desk.control(run_id)
+        self._control = tenant_runs.control(run_id)
         self._trail = Trail(opening)
         self._narrator = Narrator()
         self._narrator.add_commands(issued.command for issued in opening.pending)
@@ -154,9 +154,9 @@ class WatchedRun:
 
     async def _read_journal(self) -> bool:
         """Add new turns of the journal to the log. Returns whether there were any."""
-        rows = await self._desk.store.events(self._run_id, self._trail.run.seq)
+        rows = await self._runs.store.events(self._run_id, self._trail.run.seq)
         if rows and (not self._plans or any(isinstance(row.event, PLANNED) for row in rows)):
-            for plan in await self._desk.store.plans(self._run_id, max(self._plans, default=0)):
+            for plan in await self._runs.store.plans(self._run_id, max(self._plans, default=0)):
                 self._plans[plan.version] = plan
                 self._narrator.add_plan(plan)
         for begin in range(0, len(rows), CHUNK):
@@ -208,7 +208,7 @@ class WatchedRun:
             await self._notify_viewers()
 
     async def _add_end(self) -> bool:
-        result = await self._desk.store.result(self._run_id)
+        result = await self._runs.store.result(self._run_id)
         if result is None:
             await asyncio.sleep(GLANCE)
             return False
@@ -235,16 +235,16 @@ class Hub:
     def __init__(self) -> None:
         self._watched: dict[tuple[str, str], WatchedRun] = {}
 
-    async def watch(self, tenant: str, desk: Desk, run_id: str) -> WatchedRun:
+    async def watch(self, tenant: str, tenant_runs: TenantRuns, run_id: str) -> WatchedRun:
         """The log of this run, which is followed from now on. Raises `RunUnknown`."""
         await self._sweep()
         key = (tenant, run_id)
         found = self._watched.get(key)
         if found is None or found.broken:
-            opening = await desk.store.initial_state(run_id)
+            opening = await tenant_runs.store.initial_state(run_id)
             found = self._watched.get(key)  # another viewer may have created it during the await
             if found is None or found.broken:
-                found = self._watched[key] = WatchedRun(desk, run_id, opening)
+                found = self._watched[key] = WatchedRun(tenant_runs, run_id, opening)
         found.left_at = time.monotonic()
         return found
 

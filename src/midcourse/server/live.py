@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from midcourse.ports.viewing import NotAttended, View
-from midcourse.tenants.desk import Desk
+from midcourse.tenants.runs import TenantRuns
 
 PERIOD = 0.5
 """The minimum number of seconds between two pictures of a run."""
@@ -110,10 +110,10 @@ class LiveViews:
     def __init__(self) -> None:
         self._views: dict[tuple[str, str], LiveView] = {}
 
-    def find_view(self, tenant: str, desk: Desk, run_id: str) -> LiveView:
+    def find_view(self, tenant: str, tenant_runs: TenantRuns, run_id: str) -> LiveView:
         for key in [key for key, view in self._views.items() if view.idle]:
             del self._views[key]
-        return self._views.setdefault((tenant, run_id), LiveView(lambda since: desk.view(run_id, since)))
+        return self._views.setdefault((tenant, run_id), LiveView(lambda since: tenant_runs.view(run_id, since)))
 
     async def close(self) -> None:
         for view in self._views.values():

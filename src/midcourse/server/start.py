@@ -26,7 +26,7 @@ from midcourse.server.state import Shared
 from midcourse.server.webhooks.config import SlackHook, read_webhooks
 from midcourse.server.webhooks.notifier import Notifier
 from midcourse.server.webhooks.outbox import Outbox
-from midcourse.tenants.desks import LOCAL, Desks, FleetDesks, LocalDesks
+from midcourse.tenants.tenants import LOCAL, FleetTenants, LocalTenants, Tenants
 
 if TYPE_CHECKING:
     from midcourse.server.access.oidc import Oidc
@@ -103,14 +103,14 @@ async def serve(
     hooks = read_webhooks(serving.webhooks, serving.tenant) if serving.webhooks else ()
     if any(isinstance(hook, SlackHook) for hook in hooks):
         require_extras("Slack", "slack")
-    desks = await _open_desks(serving)
+    tenants = await _open_tenants(serving)
     host = f"[{serving.bind}]" if ":" in serving.bind else serving.bind
     origin = serving.origins[0] if serving.origins else f"http://{host}:{port}"
     shared = Shared(
-        desks=desks,
+        tenants=tenants,
         doorway=Doorway(folder, token=token, owner=owner, keys=keys, proxy=serving.proxy),
         starts=Starts(folder),
-        notifier=Notifier(hooks, desks, Outbox(folder), origin) if hooks else None,
+        notifier=Notifier(hooks, tenants, Outbox(folder), origin) if hooks else None,
         oidc=provider_of(serving, serving.tenant, origin),
         tasks=serving.tasks,
         secure=any(origin.startswith("https://") for origin in serving.origins),
@@ -124,10 +124,10 @@ async def serve(
     await server.serve([listener])
 
 
-async def _open_desks(serving: Serving) -> Desks:
-    desks = FleetDesks(serving.fleet, serving.home) if serving.fleet else LocalDesks({LOCAL: serving.home})
-    await desks.open()
-    return desks
+async def _open_tenants(serving: Serving) -> Tenants:
+    tenants = FleetTenants(serving.fleet, serving.home) if serving.fleet else LocalTenants({LOCAL: serving.home})
+    await tenants.open()
+    return tenants
 
 
 def provider_of(serving: Serving, tenant: str, origin: str) -> "Oidc | None":

@@ -27,7 +27,7 @@ from midcourse.policy.spelling import describe_unknown
 from midcourse.server.access.identity import RIGHTS, Caller, Right
 from midcourse.server.models.runs import RunStarted, StartRun, TaskRow
 from midcourse.server.problems import Refusal
-from midcourse.tenants.desk import Desk
+from midcourse.tenants.runs import TenantRuns
 
 SERVER_ONLY = frozenset({"home", "record", "cassette", "approval_policy", "model_base_url", "embedder_base_url"})
 """Settings that name files or addresses of the server: only its own configuration and task files may give them."""
@@ -90,17 +90,19 @@ class Starts:
             return started, earlier
 
 
-async def start_once(starts: Starts, desk: Desk, tenant: str, key: str, body: StartRun, job: Job) -> RunStarted:
+async def start_once(
+    starts: Starts, tenant_runs: TenantRuns, tenant: str, key: str, body: StartRun, job: Job
+) -> RunStarted:
     """Start the job of a request, or return the run that was started under its idempotency key or business key."""
     earlier_run = False
 
     async def start(run_id: str) -> str:
         nonlocal earlier_run
-        if key and await is_stored(desk.store, run_id):
+        if key and await is_stored(tenant_runs.store, run_id):
             earlier_run = True
-            await desk.continue_start(run_id)
+            await tenant_runs.continue_start(run_id)
             return run_id
-        started = await desk.start(job, run_id, again=body.again)
+        started = await tenant_runs.start(job, run_id, again=body.again)
         earlier_run = started.earlier
         return started.run
 

@@ -1,4 +1,4 @@
-"""The state that all requests share, and the dependencies of routes: the caller and the caller's desk.
+"""The state that all requests share, and the dependencies of routes: the caller and the runs of the caller's tenant.
 
 Dependencies are coroutines although they await nothing: FastAPI calls plain functions in other threads, and a store must stay in one.
 """
@@ -21,8 +21,8 @@ from midcourse.server.problems import Refusal
 from midcourse.server.starting import Starts
 from midcourse.server.take_overs import TakeOvers
 from midcourse.server.webhooks.notifier import Notifier
-from midcourse.tenants.desk import Desk
-from midcourse.tenants.desks import Desks
+from midcourse.tenants.runs import TenantRuns
+from midcourse.tenants.tenants import Tenants
 
 if TYPE_CHECKING:
     from midcourse.server.access.oidc import Oidc
@@ -33,7 +33,7 @@ cookie = APIKeyCookie(name=COOKIE, auto_error=False, scheme_name="session", desc
 
 @dataclass(kw_only=True)
 class Shared:
-    desks: Desks
+    tenants: Tenants
     doorway: Doorway
     starts: Starts
     hub: Hub = field(default_factory=Hub)
@@ -74,7 +74,7 @@ def authenticate(shared: Shared, headers: Headers, cookies: dict[str, str]) -> C
         raise Refusal(401, "unauthenticated", str(why), next="the proxy has to send another name of the user") from why
     if caller is None:
         raise Refusal(401, "unauthenticated", "there is no valid token, key or session in the request")
-    if not shared.desks.has(caller.tenant):
+    if not shared.tenants.has(caller.tenant):
         raise Refusal(403, "forbidden", "this server has no runs of your tenant")
     return caller
 
@@ -99,8 +99,8 @@ Approver = Annotated[Caller, Depends(require_right("decide"))]
 Admin = Annotated[Caller, Depends(require_right("administer"))]
 
 
-async def desk_of(shared: SharedState, caller: Reader) -> Desk:
-    return await shared.desks.find_desk(caller.tenant)
+async def runs_of_caller(shared: SharedState, caller: Reader) -> TenantRuns:
+    return await shared.tenants.find_runs(caller.tenant)
 
 
-TheDesk = Annotated[Desk, Depends(desk_of)]
+TheRuns = Annotated[TenantRuns, Depends(runs_of_caller)]

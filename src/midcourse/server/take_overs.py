@@ -9,7 +9,7 @@ from midcourse.domain.events import TakenOver
 from midcourse.ports.viewing import Gesture, Handled, NotAttended, PersonAction, View
 from midcourse.server.access.identity import Caller
 from midcourse.server.live import LiveView
-from midcourse.tenants.desk import Desk
+from midcourse.tenants.runs import TenantRuns
 
 PERIOD = 0.2
 """Seconds between two pictures for the person who acts."""
@@ -41,7 +41,7 @@ class TakeOver:
 
     by: Caller
     run_id: str
-    desk: Desk
+    tenant_runs: TenantRuns
     id: str = field(default_factory=lambda: token_hex(8))
     dialog: str = ""
     deeds: list[PersonAction] = field(default_factory=list[PersonAction])
@@ -53,17 +53,17 @@ class TakeOver:
 
     async def handle(self, gestures: tuple[Gesture, ...]) -> None:
         """Repeat the caller's gestures in the world. Raises `NotAttended` and `ConnectionError`."""
-        self._note(await self.desk.handle(self.run_id, gestures, None))
+        self._note(await self.tenant_runs.handle(self.run_id, gestures, None))
         await self._record_if_due()
 
     async def record(self) -> None:
         """Write everything that was done so far to the journal."""
         with suppress(ConnectionError, NotAttended):  # the world may be gone: then only the known acts are recorded
-            self._note(await self.desk.handle(self.run_id, (), None))
+            self._note(await self.tenant_runs.handle(self.run_id, (), None))
         await self._post()
 
     async def _look(self, since: str) -> View:
-        done = await self.desk.handle(self.run_id, (), since)
+        done = await self.tenant_runs.handle(self.run_id, (), since)
         self._note(done)
         await self._record_if_due()
         return done.view
@@ -86,7 +86,7 @@ class TakeOver:
         while self.deeds:
             some, self.deeds = self.deeds[:MOST_LINES], self.deeds[MOST_LINES:]
             did = tuple(map(describe, some))
-            await self.desk.control(self.run_id).tell(TakenOver(by=self.by.name, by_id=self.by.id, did=did))
+            await self.tenant_runs.control(self.run_id).tell(TakenOver(by=self.by.name, by_id=self.by.id, did=did))
 
 
 class TakeOvers:
@@ -98,14 +98,14 @@ class TakeOvers:
     def find(self, tenant: str, run_id: str) -> TakeOver | None:
         return self._held.get((tenant, run_id))
 
-    async def begin(self, caller: Caller, desk: Desk, run_id: str) -> None:
+    async def begin(self, caller: Caller, tenant_runs: TenantRuns, run_id: str) -> None:
         """Record that this caller has taken over, in place of an earlier one."""
         await self.end(caller.tenant, run_id)
         with suppress(NotAttended):  # the world is not operated from here but in its own window
-            await desk.handle(run_id, (), None)
-            self._held[caller.tenant, run_id] = TakeOver(by=caller, run_id=run_id, desk=desk)
+            await tenant_runs.handle(run_id, (), None)
+            self._held[caller.tenant, run_id] = TakeOver(by=caller, run_id=run_id, tenant_runs=tenant_runs)
         # Last, because viewers read the run again after this event.
-        await desk.control(run_id).tell(TakenOver(by=caller.name, by_id=caller.id))
+        await tenant_runs.control(run_id).tell(TakenOver(by=caller.name, by_id=caller.id))
 
     async def end(self, tenant: str, run_id: str) -> None:
         """End the take-over and record what was done. From now on the caller can neither see the world nor act in it."""

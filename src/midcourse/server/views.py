@@ -28,7 +28,7 @@ from midcourse.presentation.vocabulary import REASONS, describe_call, describe_s
 from midcourse.server.access.identity import Caller
 from midcourse.server.models.questions import AskedStep, QuestionView, Row, RowChange
 from midcourse.server.models.runs import Action, PlanView, RunRow, RunView, StepView, Verdict
-from midcourse.tenants.desk import Desk, RunState
+from midcourse.tenants.runs import RunState, TenantRuns
 
 
 def current_step(run: Run, plan: PlanVersion | None) -> str:
@@ -41,15 +41,15 @@ def current_step(run: Run, plan: PlanVersion | None) -> str:
 NOT_DRIVEN = "No process is running it. Resume it to continue."
 
 
-async def build_run_row(desk: Desk, summary: RunSummary) -> RunRow:
+async def build_run_row(tenant_runs: TenantRuns, summary: RunSummary) -> RunRow:
     """Build the row of a run. Its state is loaded only if it has not ended; the summary has everything else."""
-    state = desk.state_of(summary)
-    name = summary.task or await desk.task_of(summary)
+    state = tenant_runs.state_of(summary)
+    name = summary.task or await tenant_runs.task_of(summary)
     if state in ("done", "failed"):
         sentence = sentence_of_end(summary)
         return _build_row(summary, state, name, sentence, summary.calls or 0, summary.cost_usd or 0.0)
-    run, _ = await desk.store.load(summary.id)
-    plan = await desk.store.plan(run.id, run.segment.version) if run.segment else None
+    run, _ = await tenant_runs.store.load(summary.id)
+    plan = await tenant_runs.store.plan(run.id, run.segment.version) if run.segment else None
     sentence = NOT_DRIVEN if state == "interrupted" else run_sentence(run, time.time(), current_step(run, plan))
     return _build_row(summary, state, name, sentence, run.budget.spent.calls, run.budget.spent.microusd / MICRO)
 
@@ -82,13 +82,13 @@ def _build_row(summary: RunSummary, state: RunState, name: str, sentence: str, c
     )
 
 
-async def build_run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str = "") -> RunView:
-    store = desk.store
+async def build_run_view(tenant_runs: TenantRuns, run_id: str, caller: Caller, taken_over_by: str = "") -> RunView:
+    store = tenant_runs.store
     run, task = await store.load(run_id)
     result = await store.result(run_id)
     plans = await store.plans(run_id)
     plan = next((stored for stored in plans if run.segment and stored.version == run.segment.version), None)
-    row = await build_run_row(desk, await _build_summary(desk, run, task, result))
+    row = await build_run_row(tenant_runs, await _build_summary(tenant_runs, run, task, result))
     return RunView(
         **row.model_dump(),
         by=task.by,
@@ -110,16 +110,16 @@ async def build_run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by:
         else None,
         forked_from=run.forked_from.run if run.forked_from else None,
         pruned_at=await store.pruned_at(run_id),
-        durable=desk.kind == "fleet",
-        why_not_driven="" if result else await why_not_driven(desk, run_id),
+        durable=tenant_runs.kind == "fleet",
+        why_not_driven="" if result else await why_not_driven(tenant_runs, run_id),
         taken_over_by=taken_over_by if row.state == "paused" else "",
         may=_list_actions(run, row.state, caller),
     )
 
 
-async def _build_summary(desk: Desk, run: Run, task: Task, result: Result | None) -> RunSummary:
+async def _build_summary(tenant_runs: TenantRuns, run: Run, task: Task, result: Result | None) -> RunSummary:
     """The summary of a run from its loaded state."""
-    asked = await desk.store.open_question(run.id) if isinstance(run.phase, Asking) else None
+    asked = await tenant_runs.store.open_question(run.id) if isinstance(run.phase, Asking) else None
     return RunSummary(
         id=run.id,
         goal=task.goal,
@@ -137,9 +137,9 @@ async def _build_summary(desk: Desk, run: Run, task: Task, result: Result | None
     )
 
 
-async def why_not_driven(desk: Desk, run_id: str) -> str:
+async def why_not_driven(tenant_runs: TenantRuns, run_id: str) -> str:
     try:
-        return await desk.control(run_id).why_not_driven()
+        return await tenant_runs.control(run_id).why_not_driven()
     except NotDriven as why:
         return str(why)
 

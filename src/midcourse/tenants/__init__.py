@@ -1,1 +1,1 @@
-"""Desks: a server lists, reads, follows, starts and controls the runs of one tenant through a desk. Local and durable runs have one each."""
+"""Tenants: a server lists, reads, follows, starts and controls the runs of each through one interface, for local and for durable runs."""

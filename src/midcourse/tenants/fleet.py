@@ -1,4 +1,4 @@
-"""The desk of a tenant of a fleet: runs in PostgreSQL, driven by workers."""
+"""The runs of a tenant of a fleet: in PostgreSQL, driven by workers."""
 
 import json
 import time
@@ -21,13 +21,13 @@ from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
 from midcourse.ports.store import RunSummary
 from midcourse.ports.viewing import Gesture, Handled, View
-from midcourse.tenants.desk import RunState, driven_state
+from midcourse.tenants.runs import RunState, driven_state
 
 REFRESHED = 5.0
 """Seconds for which the list of broken runs is cached: to make it, Temporal has to describe each of them."""
 
 
-class FleetDesk:
+class FleetRuns:
     """Durable runs of one tenant. Use it in one event loop."""
 
     kind: Literal["fleet"] = "fleet"

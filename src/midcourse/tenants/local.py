@@ -1,4 +1,4 @@
-"""The desk of a home: runs in its SQLite file, driven by this process if it started or resumed them, else by others."""
+"""The runs of a home: in its SQLite file, driven by this process if it started or resumed them, else by others."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
 from midcourse.ports.store import RunQuery, RunSummary
 from midcourse.ports.viewing import Gesture, Handled, View
-from midcourse.tenants.desk import RunState, driven_state
+from midcourse.tenants.runs import RunState, driven_state
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ SERVED = "served"
 """A file in the folder of each run that a server drives, so that the next server resumes it after kill -9."""
 
 
-class LocalDesk:
+class LocalRuns:
     """The runs of one home. Use it in one event loop only, because the store has one connection."""
 
     kind: Literal["local"] = "local"

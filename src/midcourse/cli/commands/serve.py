@@ -11,7 +11,7 @@ from midcourse.config.extras import require_extras
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
-from midcourse.tenants.desks import LOCAL
+from midcourse.tenants.tenants import LOCAL
 from midcourse.terminal.output import print_outcome
 
 commands = typer.Typer()

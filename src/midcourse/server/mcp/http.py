@@ -19,7 +19,7 @@ from midcourse.policy.approval.objection import THROUGH_MCP
 from midcourse.server.access.identity import Caller, Role
 from midcourse.server.problems import Refusal, respond
 from midcourse.server.state import Shared, authenticate
-from midcourse.tenants.desk import Desk
+from midcourse.tenants.runs import TenantRuns
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -54,7 +54,7 @@ class McpEndpoint:
         await asyncio.to_thread(import_module, "midcourse.server.mcp.start")
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        server = self._server_for(host_of(caller), await self._shared.desks.find_desk(caller.tenant))
+        server = self._server_for(host_of(caller), await self._shared.tenants.find_runs(caller.tenant))
         manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)  # noqa: SLF001  # the manager takes no other
         async with manager.run():
             if not await self._finish(manager.handle_request(scope, receive, send)):
@@ -72,11 +72,13 @@ class McpEndpoint:
             await asyncio.wait(tasks)
         return finished
 
-    def _build(self, caller: Caller, desk: Desk) -> "MCPServer":
+    def _build(self, caller: Caller, tenant_runs: TenantRuns) -> "MCPServer":
         from midcourse.server.mcp.start import build_server
         from midcourse.server.mcp.tools import RunTools
 
-        return build_server(RunTools(desk=desk, starts=self._shared.starts, caller=caller, tasks=self._shared.tasks))
+        return build_server(
+            RunTools(tenant_runs=tenant_runs, starts=self._shared.starts, caller=caller, tasks=self._shared.tasks)
+        )
 
 
 def host_of(caller: Caller) -> Caller:

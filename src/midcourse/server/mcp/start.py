@@ -13,7 +13,7 @@ from midcourse.policy.approval.objection import THROUGH_MCP
 from midcourse.server.access.identity import Caller, Role
 from midcourse.server.mcp.tools import RunTools
 from midcourse.server.starting import Starts
-from midcourse.tenants.desks import LOCAL, FleetDesks, LocalDesks
+from midcourse.tenants.tenants import LOCAL, FleetTenants, LocalTenants
 
 INSTRUCTIONS = """\
 Midcourse carries out tasks whose effects must happen once: orders, bookings, messages. Start one with start_run and a key of your own, \
@@ -46,12 +46,12 @@ async def serve_stdio(serving: McpServing) -> None:
     tenant = serving.fleet.tenant if serving.fleet else LOCAL
     role: Role = "admin" if serving.decides else "operator"
     caller = Caller(name=f"{user()}{THROUGH_MCP}", id=user_id(), tenant=tenant, role=role)
-    desks = FleetDesks(serving.fleet, serving.home) if serving.fleet else LocalDesks({LOCAL: serving.home})
+    tenants = FleetTenants(serving.fleet, serving.home) if serving.fleet else LocalTenants({LOCAL: serving.home})
     starts = Starts(serving.home.home / "server")
     try:
-        await desks.open()
-        tools = RunTools(desk=await desks.find_desk(tenant), starts=starts, caller=caller, tasks=serving.tasks)
+        await tenants.open()
+        tools = RunTools(tenant_runs=await tenants.find_runs(tenant), starts=starts, caller=caller, tasks=serving.tasks)
         await build_server(tools).run_stdio_async()
     finally:
-        await desks.close()
+        await tenants.close()
         starts.close()

@@ -30,7 +30,7 @@ from midcourse.server.problems import Refusal
 from midcourse.server.routes import questions
 from midcourse.server.starting import Starts, job_for, list_task_rows, start_once
 from midcourse.server.views import build_question_view, build_run_row, build_run_view
-from midcourse.tenants.desk import Desk, PageQuery, RunState, list_page
+from midcourse.tenants.runs import PageQuery, RunState, TenantRuns, list_page
 
 LONGEST_WAIT = 50.0
 """The maximum seconds of a wait: hosts give up a call after a minute."""
@@ -98,9 +98,9 @@ def report_refusals(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaita
 
 @dataclass(frozen=True, kw_only=True)
 class RunTools:
-    """The tools, over the runs of one desk."""
+    """The tools, over the runs of one tenant."""
 
-    desk: Desk
+    tenant_runs: TenantRuns
     starts: Starts
     caller: Caller
     tasks: Path | None
@@ -128,15 +128,15 @@ class RunTools:
 
     async def list_runs(self, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> RunList:
         """List runs, the latest first."""
-        await self.desk.refresh()
-        page = await list_page(self.desk, PageQuery(states=(), world="", text="", before=None, limit=limit))
-        return RunList(runs=tuple([await build_run_row(self.desk, run) for run in page.runs]))
+        await self.tenant_runs.refresh()
+        page = await list_page(self.tenant_runs, PageQuery(states=(), world="", text="", before=None, limit=limit))
+        return RunList(runs=tuple([await build_run_row(self.tenant_runs, run) for run in page.runs]))
 
     async def get_run(self, run: RunId) -> RunReport:
         """Report the state of a run: what it does or did, its result, and what it waits for."""
-        await self.desk.refresh()
-        view = await build_run_view(self.desk, run, self.caller)
-        question = await self.desk.store.open_question(run) if view.question is not None else None
+        await self.tenant_runs.refresh()
+        view = await build_run_view(self.tenant_runs, run, self.caller)
+        question = await self.tenant_runs.store.open_question(run) if view.question is not None else None
         return RunReport(
             run=run,
             goal=view.goal,
@@ -158,15 +158,15 @@ class RunTools:
         await self._check_known(run)
         give_up_at = time.monotonic() + seconds
         while time.monotonic() < give_up_at:
-            state, _ = await self.desk.store.load(run)
-            if isinstance(state.phase, Asking) or await self.desk.store.result(run) is not None:
+            state, _ = await self.tenant_runs.store.load(run)
+            if isinstance(state.phase, Asking) or await self.tenant_runs.store.result(run) is not None:
                 break
             await asyncio.sleep(LOOKS_EVERY)
         return await self.get_run(run)
 
     async def list_questions(self) -> QuestionPage:
         """List what runs ask a person. Tell the user about them; a person decides."""
-        return QuestionPage(questions=tuple(map(build_question_view, await self.desk.open_questions(50))))
+        return QuestionPage(questions=tuple(map(build_question_view, await self.tenant_runs.open_questions(50))))
 
     # --- starting and controlling
 
@@ -179,24 +179,24 @@ class RunTools:
             raise ToolError(f"there is no task '{task}'; there are: {names}")
         if rows[task].problem:
             raise ToolError(f"task '{task}' cannot be started until its file is corrected: {rows[task].problem}")
-        job = job_for(body, self.caller, self.desk.settings, self.tasks)
-        return await start_once(self.starts, self.desk, self.caller.tenant, f"mcp:{key}", body, job)
+        job = job_for(body, self.caller, self.tenant_runs.settings, self.tasks)
+        return await start_once(self.starts, self.tenant_runs, self.caller.tenant, f"mcp:{key}", body, job)
 
     async def guide_run(self, run: RunId, text: Annotated[str, Field(min_length=1, max_length=10_000)]) -> Accepted:
         """Give the planner of a run advice for its next plan."""
-        return await self._send(run, lambda: self.desk.control(run).guide(text.strip()), "the planner reads it")
+        return await self._send(run, lambda: self.tenant_runs.control(run).guide(text.strip()), "the planner reads it")
 
     async def pause_run(self, run: RunId) -> Accepted:
         """Pause a run after the current step."""
-        return await self._send(run, lambda: self.desk.control(run).pause(), "it pauses after the current step")
+        return await self._send(run, lambda: self.tenant_runs.control(run).pause(), "it pauses after the current step")
 
     async def resume_run(self, run: RunId) -> Accepted:
         """End the pause of a run, or continue one that was interrupted."""
-        return await self._send(run, lambda: self.desk.resume(run), "it observes the world and continues")
+        return await self._send(run, lambda: self.tenant_runs.resume(run), "it observes the world and continues")
 
     async def cancel_run(self, run: RunId) -> Accepted:
         """End a run after the current step."""
-        return await self._send(run, lambda: self.desk.control(run).cancel(), "it ends after the current step")
+        return await self._send(run, lambda: self.tenant_runs.control(run).cancel(), "it ends after the current step")
 
     async def answer_question(
         self, run: RunId, question: int, shown: tuple[str, ...], verdict: Verdict, guidance: str = ""
@@ -206,7 +206,7 @@ class RunTools:
         accepted: list[Accepted] = []
 
         async def decide() -> str:
-            accepted.append(await questions.decide(run, question, body, self.desk, self.caller))
+            accepted.append(await questions.decide(run, question, body, self.tenant_runs, self.caller))
             return ""
 
         await self._send(run, decide, "")
@@ -215,12 +215,12 @@ class RunTools:
     async def _send(self, run: str, tell: Callable[[], Awaitable[str]], says: str) -> Accepted:
         """Send a message to a run and wait until it was read, so that the next report does not show the state before it."""
         await self._check_known(run)
-        before = (await self.desk.store.load(run))[0].seq
+        before = (await self.tenant_runs.store.load(run))[0].seq
         if why_not := await tell():
             raise ToolError(why_not)
         give_up_at = time.monotonic() + TAKEN_WITHIN
         while time.monotonic() < give_up_at:
-            if (await self.desk.store.load(run))[0].seq > before:
+            if (await self.tenant_runs.store.load(run))[0].seq > before:
                 break
             await asyncio.sleep(LOOKS_EVERY)
         return Accepted(run=run, says=says)
@@ -231,7 +231,7 @@ class RunTools:
         return tuple(row for row in rows if row.name in own)
 
     async def _check_known(self, run: str) -> None:
-        if not await is_stored(self.desk.store, run):
+        if not await is_stored(self.tenant_runs.store, run):
             raise RunUnknown(f"no run is called '{run}'")
 
     def _describe_next(self, run: str, state: RunState) -> str:

@@ -13,7 +13,7 @@ from midcourse.domain.result import BudgetUsed, Result
 from midcourse.policy.task_state import TaskState
 from midcourse.presentation.status import StepStatus
 from midcourse.server.models.base import Model, RunId
-from midcourse.tenants.desk import RunState
+from midcourse.tenants.runs import RunState
 
 Action: TypeAlias = Literal["pause", "resume", "cancel", "guide", "take_over", "decide", "fork"]
 

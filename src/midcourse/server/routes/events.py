@@ -11,7 +11,7 @@ from midcourse.server.hub import WatchedRun
 from midcourse.server.models.stream import StreamMessage
 from midcourse.server.problems import problem_responses
 from midcourse.server.routes.runs import RunPath
-from midcourse.server.state import Reader, SharedState, TheDesk
+from midcourse.server.state import Reader, SharedState, TheRuns
 
 router = APIRouter(tags=["events"])
 
@@ -21,9 +21,9 @@ RETRY = 1000
 """Milliseconds after which a browser connects again."""
 
 
-async def watched(run_id: RunPath, shared: SharedState, caller: Reader, desk: TheDesk) -> WatchedRun:
+async def watched(run_id: RunPath, shared: SharedState, caller: Reader, tenant_runs: TheRuns) -> WatchedRun:
     """Find the log of the run before the response begins, so that an unknown run is a 404 and not an empty stream."""
-    return await shared.hub.watch(caller.tenant, desk, run_id)
+    return await shared.hub.watch(caller.tenant, tenant_runs, run_id)
 
 
 @router.get("/runs/{run_id}/events", response_class=EventSourceResponse, responses=problem_responses(404, 410, 422))

@@ -13,7 +13,7 @@ from midcourse.policy.audit import verify_log
 from midcourse.presentation.narration import describe_input
 from midcourse.server.models.base import Model
 from midcourse.server.problems import Refusal, problem_responses
-from midcourse.server.state import Admin, TheDesk
+from midcourse.server.state import Admin, TheRuns
 
 router = APIRouter(tags=["knowledge"])
 LessonKey = Annotated[str, Path(pattern=r"^[0-9a-f]{8,128}$", description="The full key of the lesson.")]
@@ -73,31 +73,31 @@ class AuditVerdict(Model):
 
 
 @router.get("/lessons", responses=problem_responses())
-async def list_lessons(desk: TheDesk) -> tuple[LessonView, ...]:
+async def list_lessons(tenant_runs: TheRuns) -> tuple[LessonView, ...]:
     """The lessons that failures taught, latest first."""
     return tuple(
         LessonView(lesson=lesson, fixed=lesson.track.fixed, not_fixed=lesson.track.not_fixed)
-        for lesson in await desk.lessons().lessons()
+        for lesson in await tenant_runs.lessons().lessons()
     )
 
 
 @router.post("/lessons/{key}/share", responses=problem_responses(400, 404, 413, 415, 422))
-async def share_lesson(key: LessonKey, body: ShareBody, desk: TheDesk, caller: Admin) -> LessonView:
+async def share_lesson(key: LessonKey, body: ShareBody, tenant_runs: TheRuns, caller: Admin) -> LessonView:
     """Let the planners of the tenant's other agents read the current text of a lesson."""
-    if not await desk.lessons().share(key, body.agent, caller.name):
+    if not await tenant_runs.lessons().share(key, body.agent, caller.name):
         raise Refusal(
             404, "not_found", f"agent {body.agent} has no lesson {key}", next="GET /api/v1/lessons lists them"
         )
     shared = next(
-        lesson for lesson in await desk.lessons().lessons() if (lesson.key, lesson.agent) == (key, body.agent)
+        lesson for lesson in await tenant_runs.lessons().lessons() if (lesson.key, lesson.agent) == (key, body.agent)
     )
     return LessonView(lesson=shared, fixed=shared.track.fixed, not_fixed=shared.track.not_fixed)
 
 
 @router.delete("/lessons/{key}", responses=problem_responses(404, 422))
-async def forget_lesson(key: LessonKey, desk: TheDesk, _: Admin) -> Forgotten:
+async def forget_lesson(key: LessonKey, tenant_runs: TheRuns, _: Admin) -> Forgotten:
     """Delete a lesson and its statistics, for all agents."""
-    forgotten = await desk.lessons().forget(key)
+    forgotten = await tenant_runs.lessons().forget(key)
     if not forgotten:
         raise Refusal(404, "not_found", f"there is no lesson {key}", next="GET /api/v1/lessons lists them")
     return Forgotten(lessons=forgotten)
@@ -105,13 +105,13 @@ async def forget_lesson(key: LessonKey, desk: TheDesk, _: Admin) -> Forgotten:
 
 @router.get("/audit", responses=problem_responses(422))
 async def list_audit(
-    desk: TheDesk,
+    tenant_runs: TheRuns,
     above: Annotated[int, Query(ge=0, le=2**62, description="Only rows with a higher number.")] = 0,
     run: Annotated[str, Query(max_length=80, description="Only rows of this run.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> AuditPage:
     """The decisions of people, earliest first."""
-    rows = [row for row in (await desk.store.audit()).rows if row.n > above and run in ("", row.run)]
+    rows = [row for row in (await tenant_runs.store.audit()).rows if row.n > above and run in ("", row.run)]
     entries: list[AuditEntry] = []
     for row in rows[:limit]:
         event = decode_any(Event, row.body)
@@ -124,8 +124,8 @@ async def list_audit(
 
 
 @router.get("/audit/verdict", responses=problem_responses())
-async def verify_audit(desk: TheDesk) -> AuditVerdict:
+async def verify_audit(tenant_runs: TheRuns) -> AuditVerdict:
     """Check whether the audit log is intact."""
-    log = await desk.store.audit()
+    log = await tenant_runs.store.audit()
     found = verify_log(log)
     return AuditVerdict(holds=not found.problem, problem=found.problem, rows=len(log.rows), head=found.head)

@@ -11,7 +11,7 @@ from midcourse.errors import RunUnknown
 from midcourse.server.live import Frame, LiveView, NotWatchable
 from midcourse.server.problems import problem_responses
 from midcourse.server.routes.runs import RunPath
-from midcourse.server.state import Reader, SharedState, TheDesk
+from midcourse.server.state import Reader, SharedState, TheRuns
 
 router = APIRouter(tags=["live"])
 PATIENCE = 20.0
@@ -32,16 +32,16 @@ After = Annotated[str, Query(max_length=80, description="The identifier of the l
 
 @router.get("/runs/{run_id}/live", response_class=Response, responses={**PICTURE, **problem_responses(404, 422)})
 async def watch(
-    request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader, after: After = ""
+    request: Request, run_id: RunPath, tenant_runs: TheRuns, shared: SharedState, caller: Reader, after: After = ""
 ) -> Response:
     """Wait for a new picture of the run's world, with secrets covered.
 
     Pictures are taken only while a request waits, at most two per second, and are not stored.
     """
-    if not await is_stored(desk.store, run_id):
+    if not await is_stored(tenant_runs.store, run_id):
         raise RunUnknown(f"no run is called '{run_id}'")
     try:
-        frame = await next_frame(request, shared.live.find_view(caller.tenant, desk, run_id), after)
+        frame = await next_frame(request, shared.live.find_view(caller.tenant, tenant_runs, run_id), after)
     except NotWatchable:
         return nothing_to_see()
     return respond(frame)

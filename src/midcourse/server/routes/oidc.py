@@ -78,7 +78,7 @@ async def finish_login(
         caller = await provider.finish(code=code, state=state, issuer=iss, cookie=cookie)
     except NotSignedIn as why:
         raise Refusal(401, "unauthenticated", str(why), next=AGAIN) from why
-    if not shared.desks.has(caller.tenant):
+    if not shared.tenants.has(caller.tenant):
         raise Refusal(403, "forbidden", "this server has no runs of your tenant")
     response = HTMLResponse(SIGNED_IN)
     response.set_cookie(

@@ -13,9 +13,9 @@ from midcourse.policy.approval.question import Difference, describe_change
 from midcourse.server.models.questions import Accepted, DecisionBody, QuestionPage, QuestionView
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
-from midcourse.server.state import Approver, TheDesk
+from midcourse.server.state import Approver, TheRuns
 from midcourse.server.views import build_change_view, build_question_view
-from midcourse.tenants.desk import Desk
+from midcourse.tenants.runs import TenantRuns
 
 router = APIRouter(tags=["questions"])
 QuestionPath = Annotated[int, Path(ge=1, le=2**31, description="The question's number.")]
@@ -34,24 +34,24 @@ SAYS = {
 
 
 @router.get("/questions", responses=problem_responses(422))
-async def list_questions(desk: TheDesk, limit: Annotated[int, Query(ge=1, le=200)] = 100) -> QuestionPage:
+async def list_questions(tenant_runs: TheRuns, limit: Annotated[int, Query(ge=1, le=200)] = 100) -> QuestionPage:
     """The open questions of all runs."""
-    return QuestionPage(questions=tuple(map(build_question_view, await desk.open_questions(limit))))
+    return QuestionPage(questions=tuple(map(build_question_view, await tenant_runs.open_questions(limit))))
 
 
 @router.get("/runs/{run_id}/questions/{question}", responses=problem_responses(404, 409, 422))
-async def get_question(run_id: RunPath, question: QuestionPath, desk: TheDesk) -> QuestionView:
+async def get_question(run_id: RunPath, question: QuestionPath, tenant_runs: TheRuns) -> QuestionView:
     """An open question. If it was replaced, the response is 409 and names the open one."""
-    return build_question_view(await _open(desk, run_id, question))
+    return build_question_view(await _open(tenant_runs, run_id, question))
 
 
 @router.post("/runs/{run_id}/questions/{question}", responses=problem_responses(400, 404, 409, 413, 415, 422))
 async def decide(
-    run_id: RunPath, question: QuestionPath, body: DecisionBody, desk: TheDesk, caller: Approver
+    run_id: RunPath, question: QuestionPath, body: DecisionBody, tenant_runs: TheRuns, caller: Approver
 ) -> Accepted:
     """Answer a question. If it has changed since it was shown, nothing is decided and the response is 409 with the difference."""
-    asked = await _open(desk, run_id, question)
-    control = desk.control(run_id)
+    asked = await _open(tenant_runs, run_id, question)
+    control = tenant_runs.control(run_id)
     decision = Decision(
         verdict=body.verdict,
         once=body.once,
@@ -69,11 +69,11 @@ async def decide(
     return Accepted(run=run_id, says=SAYS[body.verdict])
 
 
-async def _open(desk: Desk, run_id: str, number: int) -> Question:
-    if not await is_stored(desk.store, run_id):
+async def _open(tenant_runs: TenantRuns, run_id: str, number: int) -> Question:
+    if not await is_stored(tenant_runs.store, run_id):
         raise RunUnknown(f"no run is called '{run_id}'")
-    asked = await desk.store.open_question(run_id)
-    run, _ = await desk.store.load(run_id)
+    asked = await tenant_runs.store.open_question(run_id)
+    run, _ = await tenant_runs.store.load(run_id)
     if closed := find_closed(run, number):
         raise _refuse(closed, run_id)
     if asked is None or asked.id != number:  # it was closed or opened between the two reads

@@ -34,7 +34,7 @@ from midcourse.server.models.records import (
 from midcourse.server.models.stream import LineView
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
-from midcourse.server.state import TheDesk
+from midcourse.server.state import TheRuns
 from midcourse.server.views import build_row_view
 
 router = APIRouter(tags=["records"])
@@ -48,7 +48,7 @@ ObservationPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.-]{1,80}$", descrip
 @router.get("/runs/{run_id}/plans", responses=READS)
 async def list_plans(
     run_id: RunPath,
-    desk: TheDesk,
+    tenant_runs: TheRuns,
     brief: Annotated[
         bool,
         Query(description="Leave out `carried_out`, `made_at` and `seq`, for which the whole journal must be read."),
@@ -58,10 +58,10 @@ async def list_plans(
     reached: dict[int, int] = {}
     made: dict[int, tuple[int, float]] = {}
     if brief:
-        state, _ = await desk.store.load(run_id)
-        plans = await desk.store.plans(run_id)
+        state, _ = await tenant_runs.store.load(run_id)
+        plans = await tenant_runs.store.plans(run_id)
     else:
-        journal = await journal_of(desk.store, run_id)
+        journal = await journal_of(tenant_runs.store, run_id)
         state, plans = journal.state, journal.plans
         reached, made = count_carried_out(journal.opening, journal.rows), _find_creations(journal)
     spent: dict[int, list[Spent]] = {}
@@ -83,17 +83,17 @@ async def list_plans(
 
 @router.get("/runs/{run_id}/lines", responses=READS)
 async def list_lines(
-    run_id: RunPath, desk: TheDesk, limit: Annotated[int, Query(ge=1, le=1000)] = 200
+    run_id: RunPath, tenant_runs: TheRuns, limit: Annotated[int, Query(ge=1, le=1000)] = 200
 ) -> tuple[TurnLine, ...]:
     """The last lines of the log. The event stream has the whole log but takes longer to start."""
-    opening = await desk.store.initial_state(run_id)
+    opening = await tenant_runs.store.initial_state(run_id)
     narrator = Narrator()
     narrator.add_commands(issued.command for issued in opening.pending)
-    run, _ = await desk.store.load(run_id)
+    run, _ = await tenant_runs.store.load(run_id)
     reach = limit + ANSWERED_WITHIN
-    for plan in await desk.store.plans(run_id, max(0, run.segment.version - reach) if run.segment else 0):
+    for plan in await tenant_runs.store.plans(run_id, max(0, run.segment.version - reach) if run.segment else 0):
         narrator.add_plan(plan)
-    rows = await desk.store.journal(run_id, max(0, run.seq - reach))
+    rows = await tenant_runs.store.journal(run_id, max(0, run.seq - reach))
     for row in rows[:-limit]:
         narrator.add_commands(row.commands)
     described = ((row, narrator.describe(row.event, row.commands)) for row in rows[-limit:])
@@ -120,14 +120,14 @@ def _find_creations(journal: Journal) -> dict[int, tuple[int, float]]:
 async def diff_plans(
     run_id: RunPath,
     version: Version,
-    desk: TheDesk,
+    tenant_runs: TheRuns,
     since: Annotated[
         int | None,
         Query(ge=1, le=1_000_000, description="The earlier version; by default the plan that this one replaced."),
     ] = None,
 ) -> PlanDiffView:
     """Compare a plan with an earlier one: the steps that it kept, changed, dropped and added, and why it was made."""
-    journal = await journal_of(desk.store, run_id)
+    journal = await journal_of(tenant_runs.store, run_id)
     plan = journal.plan(version)
     if plan is None:
         raise Refusal(404, "not_found", f"run {run_id} has no plan {version}")
@@ -177,15 +177,15 @@ def _build_changed_step(change: StepChange) -> ChangedStep:
 @router.get("/runs/{run_id}/observations", responses=READS)
 async def list_observations(
     run_id: RunPath,
-    desk: TheDesk,
+    tenant_runs: TheRuns,
     above: Annotated[int, Query(ge=0, le=10_000_000, description="Only observations of later turns.")] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 200,
 ) -> LookPage:
     """The observations, each with the plan and step at that turn."""
-    run = await desk.store.initial_state(run_id)
+    run = await tenant_runs.store.initial_state(run_id)
     looks: list[LookRow] = []
     following = None
-    for row in await desk.store.events(run_id, run.seq):
+    for row in await tenant_runs.store.events(run_id, run.seq):
         run, _ = take_turn(run, row.event)
         seen = getattr(row.event, "seen", None)
         if row.seq <= above or seen is None:
@@ -193,7 +193,7 @@ async def list_observations(
         if len(looks) == limit:
             following = looks[-1].seq
             break
-        full = await desk.store.observation(run_id, seen.id)
+        full = await tenant_runs.store.observation(run_id, seen.id)
         looks.append(
             LookRow(
                 seq=row.seq,
@@ -209,13 +209,13 @@ async def list_observations(
 
 
 @router.get("/runs/{run_id}/observations/{observation}", responses=READS)
-async def get_observation(run_id: RunPath, observation: ObservationPath, desk: TheDesk) -> Observation:
+async def get_observation(run_id: RunPath, observation: ObservationPath, tenant_runs: TheRuns) -> Observation:
     """An observation: its surface, and every zone with label, state and bounds."""
-    if not await is_stored(desk.store, run_id):
+    if not await is_stored(tenant_runs.store, run_id):
         raise RunUnknown(f"no run is called '{run_id}'")
-    found = await desk.store.observation(run_id, observation)
+    found = await tenant_runs.store.observation(run_id, observation)
     if found is None:
-        await desk.store.initial_state(run_id)  # raises if the run was pruned
+        await tenant_runs.store.initial_state(run_id)  # raises if the run was pruned
         raise Refusal(404, "not_found", f"run {run_id} has no observation {observation}")
     return found
 
@@ -233,10 +233,10 @@ async def get_observation(run_id: RunPath, observation: ObservationPath, desk: T
         **READS,
     },
 )
-async def get_picture(run_id: RunPath, observation: ObservationPath, desk: TheDesk) -> Response:
+async def get_picture(run_id: RunPath, observation: ObservationPath, tenant_runs: TheRuns) -> Response:
     """The screenshot of an observation. Secrets in it were covered before it was stored."""
-    found = await get_observation(run_id, observation, desk)
-    picture = await desk.blobs.read(run_id, found.screenshot)
+    found = await get_observation(run_id, observation, tenant_runs)
+    picture = await tenant_runs.blobs.read(run_id, found.screenshot)
     if picture is None or not picture.media_type.startswith("image/"):
         raise Refusal(404, "not_found", f"observation {observation} has no picture")
     headers = {"Cache-Control": "private, max-age=31536000, immutable", "ETag": f'"{found.screenshot}"'}
@@ -244,11 +244,11 @@ async def get_picture(run_id: RunPath, observation: ObservationPath, desk: TheDe
 
 
 @router.get("/runs/{run_id}/effects", responses=READS)
-async def list_effects(run_id: RunPath, desk: TheDesk) -> Effects:
+async def list_effects(run_id: RunPath, tenant_runs: TheRuns) -> Effects:
     """The acts that were sent into the world, with every attempt to find out whether they happened."""
-    journal = await journal_of(desk.store, run_id)
-    sent = await sent_acts(desk.store, journal)
-    folder = desk.folder(run_id)
+    journal = await journal_of(tenant_runs.store, run_id)
+    sent = await sent_acts(tenant_runs.store, journal)
+    folder = tenant_runs.folder(run_id)
     return Effects(
         sent=tuple(
             EffectView(act=act, rows=tuple(map(build_row_view, list_rows(act.consequence))) if act.consequence else ())

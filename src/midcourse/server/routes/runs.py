@@ -13,9 +13,9 @@ from midcourse.presentation.page.page import page_of_run
 from midcourse.server.models.runs import RunPage, RunStarted, RunView, StartRun, TaskRow
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.starting import job_for, list_task_rows, start_once
-from midcourse.server.state import Operator, Reader, SharedState, TheDesk
+from midcourse.server.state import Operator, Reader, SharedState, TheRuns
 from midcourse.server.views import build_run_row, build_run_view
-from midcourse.tenants.desk import PageQuery, RunState, count_states, list_page
+from midcourse.tenants.runs import PageQuery, RunState, count_states, list_page
 
 router = APIRouter(tags=["runs"])
 RunPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="The id of the run.")]
@@ -26,17 +26,17 @@ async def start_run(
     body: StartRun,
     shared: SharedState,
     caller: Operator,
-    desk: TheDesk,
+    tenant_runs: TheRuns,
     idempotency_key: Annotated[str, Header(max_length=200, pattern=r"^[\x21-\x7e]*$")] = "",
 ) -> RunStarted:
     """Start a run. Requests with the same `Idempotency-Key` and body start only one run, even if the server crashes in between."""
-    job = job_for(body, caller, desk.settings, shared.tasks)
-    return await start_once(shared.starts, desk, caller.tenant, idempotency_key, body, job)
+    job = job_for(body, caller, tenant_runs.settings, shared.tasks)
+    return await start_once(shared.starts, tenant_runs, caller.tenant, idempotency_key, body, job)
 
 
 @router.get("/runs", responses=problem_responses(422))
 async def list_runs(
-    desk: TheDesk,
+    tenant_runs: TheRuns,
     state: Annotated[list[RunState] | None, Query(max_length=10, description="Only runs in these states.")] = None,
     world: Annotated[str, Query(max_length=200, description="Only runs in this world.")] = "",
     q: Annotated[
@@ -46,28 +46,28 @@ async def list_runs(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> RunPage:
     """The runs, newest first, in pages."""
-    await desk.refresh()
+    await tenant_runs.refresh()
     before = int(after) if after else None
     query = PageQuery(states=tuple(state or ()), world=world, text=q, before=before, limit=limit)
-    page = await list_page(desk, query)
-    rows = [await build_run_row(desk, run) for run in page.runs]
+    page = await list_page(tenant_runs, query)
+    rows = [await build_run_row(tenant_runs, run) for run in page.runs]
     following = str(page.following) if page.following is not None else None
-    return RunPage(runs=tuple(rows), next=following, counts=await count_states(desk))
+    return RunPage(runs=tuple(rows), next=following, counts=await count_states(tenant_runs))
 
 
 @router.get("/runs/{run_id}", responses=problem_responses(404, 422))
-async def get_run(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader) -> RunView:
+async def get_run(run_id: RunPath, tenant_runs: TheRuns, shared: SharedState, caller: Reader) -> RunView:
     """Everything about one run except its journal."""
     held = shared.take_overs.find(caller.tenant, run_id)
-    return await build_run_view(desk, run_id, caller, held.by.name if held else "")
+    return await build_run_view(tenant_runs, run_id, caller, held.by.name if held else "")
 
 
 @router.get("/runs/{run_id}/result", responses=problem_responses(404, 409, 422))
-async def get_result(run_id: RunPath, desk: TheDesk) -> Result:
+async def get_result(run_id: RunPath, tenant_runs: TheRuns) -> Result:
     """The result of a run; 409 if the run has not ended."""
-    if not await is_stored(desk.store, run_id):
+    if not await is_stored(tenant_runs.store, run_id):
         raise RunUnknown(f"no run is called '{run_id}'")
-    result = await desk.store.result(run_id)
+    result = await tenant_runs.store.result(run_id)
     if result is None:
         raise Refusal(409, "refused", f"run {run_id} has not ended", next=f"follow /api/v1/runs/{run_id}/events")
     return result
@@ -84,9 +84,9 @@ async def get_result(run_id: RunPath, desk: TheDesk) -> Result:
         **problem_responses(404, 410, 422),
     },
 )
-async def get_journal(run_id: RunPath, desk: TheDesk) -> Response:
+async def get_journal(run_id: RunPath, tenant_runs: TheRuns) -> Response:
     """The whole journal, as `midcourse replay` and `midcourse show` read it."""
-    text = journal_text(await journal_of(desk.store, run_id))
+    text = journal_text(await journal_of(tenant_runs.store, run_id))
     name = f'attachment; filename="{run_id}.jsonl"'
     return Response(text, media_type="application/jsonl", headers={"Content-Disposition": name})
 
@@ -99,10 +99,10 @@ async def get_journal(run_id: RunPath, desk: TheDesk) -> Response:
         **problem_responses(404, 410, 422),
     },
 )
-async def export_run(run_id: RunPath, desk: TheDesk) -> Response:
+async def export_run(run_id: RunPath, tenant_runs: TheRuns) -> Response:
     """The run as one HTML file with its pictures and without scripts. It is sent as a download, so that browsers do not open it here."""
-    job = await desk.job_of(run_id)
-    page = await page_of_run(desk.store, desk.blobs, run_id, name=job.name if job else "")
+    job = await tenant_runs.job_of(run_id)
+    page = await page_of_run(tenant_runs.store, tenant_runs.blobs, run_id, name=job.name if job else "")
     name = f'attachment; filename="{run_id}.html"'
     return Response(page, media_type="text/html", headers={"Content-Disposition": name})
 

@@ -41,14 +41,14 @@ class SignInWays(Model):
 
 def _me(caller: Caller, shared: SharedState) -> Me:
     rights = RIGHTS[caller.role]
-    return Me(name=caller.name, tenant=caller.tenant, role=caller.role, rights=rights, desk=shared.desks.kind)
+    return Me(name=caller.name, tenant=caller.tenant, role=caller.role, rights=rights, desk=shared.tenants.kind)
 
 
 @router.post("/session", responses=problem_responses(400, 413, 415, 422))
 async def sign_in(body: SignIn, shared: SharedState, response: Response) -> Me:
     """Exchange a token or API key for an HttpOnly session cookie."""
     caller = shared.doorway.sign_in(body.token)
-    if caller is None or not shared.desks.has(caller.tenant):
+    if caller is None or not shared.tenants.has(caller.tenant):
         raise Refusal(401, "unauthenticated", "this token is not valid or was revoked")
     response.set_cookie(
         COOKIE,

@@ -11,7 +11,7 @@ from midcourse.config.variables import Audience, audience_of
 from midcourse.server.models.base import Model
 from midcourse.server.problems import problem_responses
 from midcourse.server.starting import SERVER_ONLY
-from midcourse.server.state import Admin, Reader, SharedState, TheDesk
+from midcourse.server.state import Admin, Reader, SharedState, TheRuns
 from midcourse.server.webhooks.config import EventType
 
 router = APIRouter(tags=["system"])
@@ -83,14 +83,14 @@ async def list_webhooks(shared: SharedState, caller: Admin) -> tuple[WebhookView
 
 
 @router.get("/settings", responses=problem_responses())
-async def list_settings(desk: TheDesk, caller: Reader) -> tuple[SettingRow, ...]:
+async def list_settings(tenant_runs: TheRuns, caller: Reader) -> tuple[SettingRow, ...]:
     """The settings of new runs. The values of settings with files or addresses are shown only to administrators."""
     return tuple(
         SettingRow(
             name=name,
             value=""
             if name in SERVER_ONLY and not caller.may("administer")
-            else format_value(getattr(desk.settings, name)),
+            else format_value(getattr(tenant_runs.settings, name)),
             default=format_value(field.default),
             description=field.description or "",
             audience=audience_of(field),
@@ -107,14 +107,14 @@ async def list_worlds(_: Reader) -> tuple[WorldRow, ...]:
 
 
 @router.get("/fleet", responses=problem_responses())
-async def get_fleet(desk: TheDesk, caller: Reader, shared: SharedState) -> FleetView:
+async def get_fleet(tenant_runs: TheRuns, caller: Reader, shared: SharedState) -> FleetView:
     """The processes that drive the caller's runs."""
-    await desk.refresh()
+    await tenant_runs.refresh()
     return FleetView(
-        kind=desk.kind,
+        kind=tenant_runs.kind,
         tenant=caller.tenant,
-        driven_here=desk.driven_here(),
+        driven_here=tenant_runs.driven_here(),
         watched=shared.hub.watched,
-        workers=await desk.has_workers(),
-        broken=desk.broken(),
+        workers=await tenant_runs.has_workers(),
+        broken=tenant_runs.broken(),
     )

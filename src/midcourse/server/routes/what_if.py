@@ -13,15 +13,15 @@ from midcourse.server.models.records import ForkBody, ForkedView, ReplayBody, Re
 from midcourse.server.problems import problem_responses
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.starting import check_fork, read_settings
-from midcourse.server.state import Operator, TheDesk
+from midcourse.server.state import Operator, TheRuns
 
 router = APIRouter(tags=["what if"])
 
 
 @router.post("/runs/{run_id}/replay", responses=problem_responses(400, 404, 409, 410, 413, 415, 422))
-async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> ReplayView:
+async def replay_run(run_id: RunPath, body: ReplayBody, tenant_runs: TheRuns) -> ReplayView:
     """Replay the recorded decisions under other settings. Nothing is executed, and no model is called."""
-    journal = await journal_of(desk.store, run_id)
+    journal = await journal_of(tenant_runs.store, run_id)
     changes = {name: format_value(value) for name, value in read_settings(body.settings).items()}
     again = await asyncio.to_thread(replay_journal, journal, changes)
     words = describe_replay(journal, again)
@@ -44,13 +44,13 @@ async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> Replay
 
 
 @router.post("/runs/{run_id}/fork", status_code=201, responses=problem_responses(400, 404, 409, 410, 413, 415, 422))
-async def fork_run(run_id: RunPath, body: ForkBody, desk: TheDesk, caller: Operator) -> ForkedView:
+async def fork_run(run_id: RunPath, body: ForkBody, tenant_runs: TheRuns, caller: Operator) -> ForkedView:
     """Start a new run that continues a recorded one from an event, in a fresh world. It asks for approvals again."""
-    journal = await journal_of(desk.store, run_id)
+    journal = await journal_of(tenant_runs.store, run_id)
     changes = {name: format_value(value) for name, value in read_settings(body.settings).items()}
-    recorded = await desk.job_of(run_id)
+    recorded = await tenant_runs.job_of(run_id)
     if recorded is not None:
-        check_fork(caller, journal, recorded, changes, desk.settings)
+        check_fork(caller, journal, recorded, changes, tenant_runs.settings)
     run = body.run_id or new_run_id()
-    forked = await desk.fork(journal, body.at, run, changes, by=caller.name, by_id=caller.id)
+    forked = await tenant_runs.fork(journal, body.at, run, changes, by=caller.name, by_id=caller.id)
     return ForkedView(run=forked.run_id, at=forked.at)

@@ -20,8 +20,8 @@ from midcourse.presentation.result import headline
 from midcourse.server.webhooks.config import EventType, Hook, SlackHook
 from midcourse.server.webhooks.outbox import Outbox, Waiting, message_id
 from midcourse.server.webhooks.sender import TIMEOUT, Answer, send
-from midcourse.tenants.desk import NOT_ENDED, Desk
-from midcourse.tenants.desks import Desks
+from midcourse.tenants.runs import NOT_ENDED, TenantRuns
+from midcourse.tenants.tenants import Tenants
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Notifier:
     def __init__(
         self,
         hooks: Sequence[Hook],
-        desks: Desks,
+        tenants: Tenants,
         outbox: Outbox,
         origin: str,
         *,
@@ -50,7 +50,7 @@ class Notifier:
         """Create a notifier for these hooks. `origin` is the address of the console, for links."""
         self.hooks = tuple(hooks)
         self.outbox = outbox
-        self._desks = desks
+        self._tenants = tenants
         self._origin = origin.rstrip("/")
         self._retries = tuple(retries)
         self._timeout = timeout_seconds
@@ -71,7 +71,7 @@ class Notifier:
         from midcourse.server.webhooks.slack import SlackListener
 
         async def questions() -> tuple[Question, ...]:
-            return await (await self._desks.find_desk(hook.tenant)).open_questions(MOST_OPEN)
+            return await (await self._tenants.find_runs(hook.tenant)).open_questions(MOST_OPEN)
 
         await SlackListener(hook, questions, self._card_address).run()
 
@@ -90,41 +90,43 @@ class Notifier:
 
     async def _notice_all(self, tenant: str) -> None:
         try:
-            desk = await self._desks.find_desk(tenant)
-            await self._notice_runs(tenant, desk)
-            await self._notice_ends(tenant, desk)
-            await self._notice_questions(tenant, desk)
+            tenant_runs = await self._tenants.find_runs(tenant)
+            await self._notice_runs(tenant, tenant_runs)
+            await self._notice_ends(tenant, tenant_runs)
+            await self._notice_questions(tenant, tenant_runs)
         except (OSError, MidcourseError) as trouble:
             log.warning("webhooks of %s wait: %s", tenant, trouble)
         except Exception as error:
             log.error("webhooks of %s\n%s", tenant, format_traceback(error))
 
-    async def _notice_runs(self, tenant: str, desk: Desk) -> None:
+    async def _notice_runs(self, tenant: str, tenant_runs: TenantRuns) -> None:
         """Remember every run that began since the last read, even if it has already ended."""
-        page = await desk.store.find_runs(RunQuery(limit=PAGE))
+        page = await tenant_runs.store.find_runs(RunQuery(limit=PAGE))
         latest = page[0].place if page else 0
         first, last = self.outbox.places(tenant, latest)
         found = list(page)
         while len(page) == PAGE and page[-1].place > last:
-            page = await desk.store.find_runs(RunQuery(limit=PAGE, before=page[-1].place))
+            page = await tenant_runs.store.find_runs(RunQuery(limit=PAGE, before=page[-1].place))
             found += page
-        open_before = () if last > first else await desk.store.find_runs(RunQuery(status=NOT_ENDED, limit=MOST_OPEN))
+        open_before = (
+            () if last > first else await tenant_runs.store.find_runs(RunQuery(status=NOT_ENDED, limit=MOST_OPEN))
+        )
         watched = {run.id: run.place for run in (*open_before, *(run for run in found if run.place > first))}
         self.outbox.watch(tenant, watched.items(), latest)
 
-    async def _notice_ends(self, tenant: str, desk: Desk) -> None:
+    async def _notice_ends(self, tenant: str, tenant_runs: TenantRuns) -> None:
         watched = self.outbox.not_ended(tenant)
         if not watched:
             return
-        running = {run.id for run in await desk.store.find_runs(RunQuery(status=NOT_ENDED, limit=MOST_OPEN))}
+        running = {run.id for run in await tenant_runs.store.find_runs(RunQuery(status=NOT_ENDED, limit=MOST_OPEN))}
         for run in watched:
-            result = None if run in running else await desk.store.result(run)
+            result = None if run in running else await tenant_runs.store.result(run)
             if result is not None:
                 self._add(tenant, "run.ended", self._describe_end(tenant, result), run)
                 self.outbox.ended(tenant, run)
 
-    async def _notice_questions(self, tenant: str, desk: Desk) -> None:
-        for question in await desk.open_questions(MOST_OPEN):
+    async def _notice_questions(self, tenant: str, tenant_runs: TenantRuns) -> None:
+        for question in await tenant_runs.open_questions(MOST_OPEN):
             data, details = self._describe_question(tenant, question), (question.goal, *question.says)
             self._add(tenant, "question.asked", data, question.run, question.id, details=details)
 

@@ -1,4 +1,4 @@
-"""The interface of a desk, the state of a run in lists, and lists in pages."""
+"""What a server does with the runs of one tenant: start, follow, control and list them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ RunState: TypeAlias = Literal["running", "asking", "paused", "interrupted", "don
 """`interrupted`: it has not ended, and nothing drives it."""
 
 
-class DeskStore(FollowedStore, Listing, Prunable, Protocol):
-    """The methods of a store that a desk needs."""
+class RunsStore(FollowedStore, Listing, Prunable, Protocol):
+    """The methods of a store that they need."""
 
 
-class Desk(Protocol):
+class TenantRuns(Protocol):
     """The runs of one tenant. The message of every `MidcourseError` that a method raises says what to do."""
 
     @property
@@ -36,7 +36,7 @@ class Desk(Protocol):
     def settings(self) -> Settings: ...
 
     @property
-    def store(self) -> DeskStore: ...
+    def store(self) -> RunsStore: ...
 
     def state_of(self, run: RunSummary) -> RunState: ...
 
@@ -116,7 +116,7 @@ class Desk(Protocol):
         ...
 
     async def close(self) -> None:
-        """Close the desk. Runs that this process drives stop, and can be resumed."""
+        """Close them. Runs that this process drives stop, and can be resumed."""
         ...
 
 
@@ -160,7 +160,7 @@ class Page:
     """`before` of the next page; None: this is the last."""
 
 
-async def list_page(desk: Desk, query: PageQuery) -> Page:
+async def list_page(tenant_runs: TenantRuns, query: PageQuery) -> Page:
     """The newest runs that match. Pages have no gaps: a run that begins between two requests is on no later page."""
     wanted: dict[RunStatus, None] = {status: None for state in query.states for status in STATUSES[state]}
     found: list[RunSummary] = []
@@ -168,8 +168,8 @@ async def list_page(desk: Desk, query: PageQuery) -> Page:
     while len(found) <= query.limit:
         most = query.limit + 1
         asked = RunQuery(status=tuple(wanted), world=query.world, text=query.text, before=before, limit=most)
-        batch = await desk.store.find_runs(asked)
-        found += [run for run in batch if not query.states or desk.state_of(run) in query.states]
+        batch = await tenant_runs.store.find_runs(asked)
+        found += [run for run in batch if not query.states or tenant_runs.state_of(run) in query.states]
         if len(batch) < most:
             break
         before = batch[-1].place
@@ -177,12 +177,12 @@ async def list_page(desk: Desk, query: PageQuery) -> Page:
     return Page(runs=shown, following=shown[-1].place if len(found) > query.limit else None)
 
 
-async def count_states(desk: Desk) -> dict[RunState, int]:
+async def count_states(tenant_runs: TenantRuns) -> dict[RunState, int]:
     """The number of runs in each state."""
-    counted = await desk.store.count_runs()
+    counted = await tenant_runs.store.count_runs()
     states: dict[RunState, int] = dict.fromkeys(STATUSES, 0)
     states["done"], states["failed"] = counted.get("done", 0), counted.get("failed", 0)
     if any(counted.get(status) for status in NOT_ENDED):
-        for run in await desk.store.find_runs(RunQuery(status=NOT_ENDED, limit=MOST_OPEN)):
-            states[desk.state_of(run)] += 1
+        for run in await tenant_runs.store.find_runs(RunQuery(status=NOT_ENDED, limit=MOST_OPEN)):
+            states[tenant_runs.state_of(run)] += 1
     return states

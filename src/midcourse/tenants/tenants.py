@@ -1,4 +1,4 @@
-"""The desks of a server: one for each tenant."""
+"""The tenants of a server."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from typing import Literal, Protocol
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
-from midcourse.tenants.desk import Desk
-from midcourse.tenants.local import LocalDesk
+from midcourse.tenants.local import LocalRuns
+from midcourse.tenants.runs import TenantRuns
 
 LOCAL = "local"
 """The tenant of the runs in a home."""
 
 
-class Desks(Protocol):
+class Tenants(Protocol):
     @property
     def kind(self) -> Literal["local", "fleet"]: ...
 
@@ -23,8 +23,8 @@ class Desks(Protocol):
         """Whether this server may have runs of this tenant."""
         ...
 
-    async def find_desk(self, tenant: str) -> Desk:
-        """Return the desk of a tenant. Raises `TaskInvalid` if there is none, `FleetUnavailable` if its servers do not answer."""
+    async def find_runs(self, tenant: str) -> TenantRuns:
+        """Return the runs of a tenant. Raises `TaskInvalid` if there is none, `FleetUnavailable` if its servers do not answer."""
         ...
 
     async def open(self) -> None:
@@ -38,43 +38,43 @@ class Desks(Protocol):
     async def close(self) -> None: ...
 
 
-class LocalDesks:
-    """The desks of homes, by tenant; `midcourse serve` has one home."""
+class LocalTenants:
+    """The runs of homes, by tenant; `midcourse serve` has one home."""
 
     kind: Literal["local"] = "local"
 
     def __init__(self, homes: Mapping[str, Settings]) -> None:
-        self._desks = {tenant: LocalDesk(settings) for tenant, settings in homes.items()}
+        self._tenants = {tenant: LocalRuns(settings) for tenant, settings in homes.items()}
 
     def has(self, tenant: str) -> bool:
-        return tenant in self._desks
+        return tenant in self._tenants
 
-    async def find_desk(self, tenant: str) -> Desk:
-        return self._desks[tenant]
+    async def find_runs(self, tenant: str) -> TenantRuns:
+        return self._tenants[tenant]
 
     async def open(self) -> None:
         """Resume the runs that an earlier server drove."""
-        for desk in self._desks.values():
-            await desk.resume_served()
+        for tenant_runs in self._tenants.values():
+            await tenant_runs.resume_served()
 
     async def ping(self) -> None:
-        for desk in self._desks.values():
-            await desk.ping()
+        for tenant_runs in self._tenants.values():
+            await tenant_runs.ping()
 
     async def close(self) -> None:
-        for desk in self._desks.values():
-            await desk.close()
+        for tenant_runs in self._tenants.values():
+            await tenant_runs.close()
 
 
-class FleetDesks:
-    """The desks of a fleet. Each tenant has its own connections, which see only its own rows and are opened at its first request."""
+class FleetTenants:
+    """The tenants of a fleet. Each tenant has its own connections, which see only its own rows and are opened at its first request."""
 
     kind: Literal["fleet"] = "fleet"
 
     def __init__(self, fleet: FleetSettings, settings: Settings) -> None:
         self._fleet = fleet
         self._settings = settings
-        self._desks: dict[str, Desk] = {}
+        self._tenants: dict[str, TenantRuns] = {}
         self._opened = AsyncExitStack()
         self._one_at_a_time = asyncio.Lock()
 
@@ -84,27 +84,27 @@ class FleetDesks:
 
         return TENANT.fullmatch(tenant) is not None
 
-    async def find_desk(self, tenant: str) -> Desk:
-        if tenant in self._desks:
-            return self._desks[tenant]
+    async def find_runs(self, tenant: str) -> TenantRuns:
+        if tenant in self._tenants:
+            return self._tenants[tenant]
         if not self.has(tenant):
             raise TaskInvalid(f"{tenant!r} is not a valid name for a tenant")
         from midcourse.fleet.connection import connect_fleet
-        from midcourse.tenants.fleet import FleetDesk
+        from midcourse.tenants.fleet import FleetRuns
 
         async with self._one_at_a_time:
-            if tenant not in self._desks:
+            if tenant not in self._tenants:
                 of_tenant = self._fleet.model_copy(update={"tenant": tenant})
                 fleet = await self._opened.enter_async_context(connect_fleet(of_tenant))
-                self._desks[tenant] = FleetDesk(fleet, self._settings)
-            return self._desks[tenant]
+                self._tenants[tenant] = FleetRuns(fleet, self._settings)
+            return self._tenants[tenant]
 
     async def open(self) -> None:
-        await self.find_desk(self._fleet.tenant)
+        await self.find_runs(self._fleet.tenant)
 
     async def ping(self) -> None:
-        for desk in list(self._desks.values()):
-            await desk.ping()
+        for tenant_runs in list(self._tenants.values()):
+            await tenant_runs.ping()
 
     async def close(self) -> None:
         await self._opened.aclose()
