@@ -81,7 +81,7 @@ These settings switch off mechanisms that Midcourse relies on, to measure what e
 
 SKILLS = """# Skills of the browser
 
-Written by `python docs/generate.py` from the skills of the [browser world](browser.md). Use a skill without 'on a zone' with
+Written by `python docs/generate.py` from the skills of the [browser world](browser.md), which are in `worlds/browser/skills.py`. Use a skill without 'on a zone' with
 `zone = "__global__"`. After a skill that usually changes the screen, Midcourse looks again and plans the rest.
 
 If a skill of any class causes a request with an unsafe method, the browser holds this request until it is allowed. The step then becomes

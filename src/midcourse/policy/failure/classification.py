@@ -17,7 +17,7 @@ def _classification(severity: Severity, category: Category, error_type: ErrorTyp
     return Classification(severity=severity, category=category, error_type=error_type, nature=nature)
 
 
-# The same step may work when retried.
+# The same step may work when retried. RESOURCE and TIMEOUT wait longer before each try (`retry_delay`).
 SLIP = _classification("MEDIUM", "ENVIRONMENT", "other", "transient")
 BUSY = _classification("MEDIUM", "RESOURCE", "other", "transient")
 TIMEOUT = _classification("MEDIUM", "TIMEOUT", "timeout", "transient")
