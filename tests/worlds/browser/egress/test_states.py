@@ -120,6 +120,8 @@ def test_the_same_navigation_is_parked_once_and_not_without_end(outbox: Outbox):
     assert outbox.admit(FORM) is outbox.admit(FORM)
     others = [outbox.admit(replace(FORM, body=str(n).encode())) for n in range(MAX_PARKED)]
     assert [each.state for each in others] == [State.PARKED] * (MAX_PARKED - 1) + [State.DROPPED]
+    dropped = f"{others[-1].request.commit.address} was not sent, because {MAX_PARKED} others waited"
+    assert outbox.take_dropped() == (dropped,), "as everything that is dropped, it is reported"
 
 
 def test_a_redirect_is_recognised_when_its_head_has_arrived_in_pieces(outbox: Outbox):
@@ -143,3 +145,14 @@ def test_a_redirect_of_a_claimed_request_is_parked_or_refused(outbox: Outbox):
         assert [each.request.url for each in outbox.waiting] == ([f"{SHOP}/new"] if waits else [])
         assert outbox.has_refused_navigation != waits
         outbox.drop(outbox.waiting)
+
+
+def test_a_redirect_of_a_claimed_request_is_reported_if_too_many_others_wait(outbox: Outbox):
+    parked = outbox.admit(FORM)
+    outbox.release([parked])
+    outbox.admit(claim(parked))
+    for n in range(MAX_PARKED):
+        outbox.admit(replace(FORM, body=str(n).encode()))
+    outbox.record_response(parked, b"HTTP/1.1 307 So\r\nLocation: /new\r\n\r\n")
+    assert not outbox.holds("POST", f"{SHOP}/new")
+    assert outbox.take_dropped() == (f"POST {SHOP}/new was not sent, because {MAX_PARKED} others waited",)

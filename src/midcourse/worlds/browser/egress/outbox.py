@@ -31,6 +31,7 @@ from midcourse.worlds.browser.egress.request import Request
 MAX_WAITING = 5
 """The maximum number of held requests to one origin. Chromium has six connections to each; if all waited, the page could not be read."""
 MAX_PARKED = 20
+"""The number of waiting requests, held ones included, from which on no further navigation is parked."""
 MAX_REPORTED = 5
 """The maximum number of different dropped requests that are described with an act. The others are counted."""
 MAX_REFUSALS = 200
@@ -311,6 +312,7 @@ class Outbox:
             if parked.state is State.PARKED and parked.request == request:
                 return parked
         if len(self.waiting) >= MAX_PARKED:
+            self._report_dropped(f"{request.commit.address} was not sent, because {MAX_PARKED} others waited")
             return OutgoingRequest(request=request, state=State.DROPPED)
         # The token follows the request's own referrer, so that the next page still sees which site it was opened from.
         referrer = request.fields.get("referer") or f"{read_origin(request.url)}/"

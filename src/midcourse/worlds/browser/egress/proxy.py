@@ -342,7 +342,7 @@ class ProxyConnection:
             return True
         if request.is_navigation:
             # Parked: while a navigation is under way, Chromium answers no question about the page, so nothing could be observed
-            # until it is approved. After a 204 the page stays as it is.
+            # until it is approved. After a 204 the page stays as it is, also if the navigation was dropped because too many wait.
             await self._answer(204)
             return True
         return await self._turn_away(request)
