@@ -1,6 +1,7 @@
 """The proxy connects to allowed origins only, to the address it checked, and records refusals."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -10,7 +11,7 @@ import pytest
 from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser.egress.address import Ip
 from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
-from midcourse.worlds.browser.egress.proxy import Proxy
+from midcourse.worlds.browser.egress.proxy import Proxy, ProxyConnection
 from tests.worlds.browser.proxy_client import OFFLINE, connect, open_proxy, open_tunnel
 from tests.worlds.browser.site import Answer, ReceivedRequest, Site
 from tests.worlds.browser.tls import loopback_tls
@@ -246,6 +247,73 @@ async def test_request_that_reached_no_server_is_recorded_as_not_reached() -> No
         proxy.outbox.attended = True
         assert (await client.ask("POST", f"{gone.url}/orders", b"item=1"))[0] == 502
         assert proxy.outbox.sent[0].state is State.UNREACHED
+
+
+PIECES = {
+    "a response that ends in its head": ((b"HTTP/1.1 200 OK\r\nContent-Le",), [502], State.SENT),
+    "a redirect whose head is in pieces": (
+        (b"HTTP/1.1 307 So\r\nLoca", b"tion: /new\r\nContent-Length: 0\r\n\r\n"),
+        [204],
+        State.REDIRECTED,
+    ),
+    "a response whose head is in pieces": (
+        (b"HTTP/1.1 200 OK\r\nContent-Le", b"ngth: 0\r\n\r\n"),
+        [200],
+        State.ANSWERED,
+    ),
+}
+
+
+@pytest.mark.parametrize(("pieces", "statuses", "state"), PIECES.values(), ids=PIECES)
+async def test_claimed_request_is_answered_exactly_once(
+    pieces: Sequence[bytes], statuses: list[int], state: State
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\nitem=1")
+        writer.write(pieces[0])
+        while pieces[1:] and not proxy.outbox.sent[0].response:
+            await asyncio.sleep(0.001)
+        writer.write(b"".join(pieces[1:]))
+        writer.close()
+
+    server, site = await asyncio.start_server(answer, "127.0.0.1", 0), Site()
+    site.url = "http://127.0.0.1:{1}".format(*server.sockets[0].getsockname())
+    async with server, open_proxy(site) as (proxy, client):
+        form = "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: same-origin"
+        assert (await client.ask("POST", f"{site.url}/orders", b"item=1", "Content-Length: 6", *form))[0] == 204
+        (parked,) = proxy.outbox.waiting
+        proxy.outbox.release([parked])
+        claim = f"GET {site.url}/orders HTTP/1.1\r\nSec-Fetch-Mode: navigate\r\nReferer: {parked.claim}\r\n\r\n"
+        await client.send(claim.encode())
+        async with asyncio.timeout(600):
+            answers = (await client.reader.read()).decode()
+        assert [int(status) for status in re.findall(r"HTTP/1\.1 (\d+)", answers)] == statuses
+        assert parked.state is state
+
+
+@pytest.mark.parametrize("ends", ["the connection of the browser", "the browser"])
+async def test_request_that_is_released_and_abandoned_at_once_has_not_left(ends: str) -> None:
+    accepted: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = (
+        asyncio.get_running_loop().create_future()
+    )
+    server = await asyncio.start_server(lambda reader, writer: accepted.set_result((reader, writer)), "127.0.0.1", 0)
+    async with (
+        Site().served() as site,
+        open_proxy(site) as (proxy, _),
+        server,
+        connect(proxy, *server.sockets[0].getsockname()) as client,
+    ):
+        reader, writer = await accepted
+        serving = asyncio.create_task(ProxyConnection(proxy, reader, writer).serve())
+        await client.send(f"POST {site.url}/orders HTTP/1.1\r\nContent-Length: 6\r\n\r\nitem=1".encode())
+        held = await wait_for_held(proxy)
+        if ends == "the browser":
+            serving.cancel()
+        else:
+            reader.feed_eof()
+        proxy.outbox.release([held])
+        await asyncio.wait([serving])
+        assert (held.state, site.connections) == (State.UNREACHED, 0)
 
 
 async def test_redirected_post_is_held_again_with_its_first_url() -> None:

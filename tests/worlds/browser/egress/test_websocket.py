@@ -10,7 +10,7 @@ from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessa
 from wsproto.frame_protocol import CloseReason
 
 from midcourse.worlds.browser.egress import proxy
-from midcourse.worlds.browser.egress.outbox import Outbox
+from midcourse.worlds.browser.egress.outbox import Outbox, State
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.proxy import pass_messages
 
@@ -111,3 +111,16 @@ async def test_a_dropped_message_ends_the_connection_and_a_released_one_leaves()
     assert await forward(*stream, b"", decide=lambda outbox: outbox.drop(outbox.waiting)) == ([], True)
     events, ended = await forward(*stream, b"", decide=lambda outbox: outbox.release(outbox.waiting))
     assert (events, ended) == ([TextMessage(data="order"), Ping(payload=b"?")], False)
+
+
+async def test_message_that_is_released_as_its_socket_ends_has_not_left() -> None:
+    outbox, reader, server = Outbox(read_origins(None, SITE)), asyncio.StreamReader(), Server()
+    url = SITE.replace("http", "ws")
+    work = asyncio.create_task(pass_messages(outbox, url, reader, cast(asyncio.StreamWriter, server)))
+    reader.feed_data(frame(0x81, b"hello"))
+    await _settle()
+    (held,) = outbox.waiting
+    outbox.release([held])
+    work.cancel()
+    await asyncio.wait([work])
+    assert (held.state, server.received) == (State.UNREACHED, b"")

@@ -15,7 +15,7 @@ The states of an outgoing request (`outbox.State`), and when it changes from one
            └──> dropped                                  too many wait already
     sent ──┬──> answered                                 the response is recorded and passed on
            ├──> redirected                               307 or 308: a new request, held or parked with `redirected_from`
-           └──> unreached                                no connection: the server has seen nothing
+           └──> unreached                                no connection, or given up before: the server has seen nothing
 
 What is refused or passes is not kept, so it has no state. Every transition is a call of `OutgoingRequest.move`, in these places:
 

@@ -80,7 +80,7 @@ class State(Enum):
     REDIRECTED = "redirected"
     """The response asks for the same request at another address."""
     UNREACHED = "unreached"
-    """No connection to the server was possible, so it has seen nothing of the request."""
+    """No connection to the server was possible, or the page gave it up before, so the server has seen nothing of the request."""
 
 
 TRANSITIONS = {
@@ -179,9 +179,12 @@ class OutgoingRequest:
         self.decided.set()
 
     def give_up(self) -> None:
-        """Note that the page no longer waits for this request."""
+        """Note that the page no longer waits for this request, of which no byte has left yet."""
         if self.state is State.HELD:
             self.move(State.GONE)
+        elif self.state is State.SENT:
+            # It was released in the same turn of the event loop, before its connection could send it.
+            self.move(State.UNREACHED)
 
     @property
     def zone_id(self) -> str:

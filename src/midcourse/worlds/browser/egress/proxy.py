@@ -356,8 +356,10 @@ class ProxyConnection:
             await asyncio.wait({decided, abandoned}, return_when=asyncio.FIRST_COMPLETED)
             if abandoned.done():
                 raise ConnectionResetError
-        finally:
+        except (asyncio.CancelledError, ConnectionResetError):
             held.give_up()
+            raise
+        finally:
             for each in (decided, abandoned):
                 each.cancel()
             await asyncio.wait({decided, abandoned})
@@ -448,14 +450,15 @@ class ProxyConnection:
                     if sent.replaces_get and sent.state is State.REDIRECTED:
                         # The browser asked by a GET and would follow by a GET. The outbox has parked what the server asks for.
                         await self._answer(204)
+                        kept = b""
                         break
                     if sent.replaces_get and sent.state is State.SENT:
                         kept += data  # only the whole head shows whether the browser may see it
                         continue
                 await _write(self._writer, kept + data)
                 kept = b""
-        if sent is not None and not sent.response:
-            # Silence would make Chromium send the request again by itself.
+        if sent is not None and (kept or not sent.response):
+            # Silence would make Chromium send the request again by itself. What was kept is a part of a head, which it cannot read.
             await self._answer(502, f"{upstream.origin} hung up without an answer")
         self._writer.close()
 
@@ -561,8 +564,9 @@ async def _may_leave(outbox: Outbox, url: str, body: bytes, *, is_text: bool) ->
     try:
         if outgoing.state is State.HELD:
             await outgoing.decided.wait()
-    finally:
-        outgoing.give_up()  # the socket was closed, or its browser has ended
+    except asyncio.CancelledError:  # the socket was closed, or its browser has ended
+        outgoing.give_up()
+        raise
     return outgoing.state is State.SENT
 
 
