@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 
 from midcourse.ports.store import Store
 from midcourse.worlds.browser.egress.address import Address, AddressRefused, parse
-from midcourse.worlds.browser.egress.outbox import OBSERVER, OutgoingRequest, RecordedResponse
+from midcourse.worlds.browser.egress.outbox import OBSERVER, OutgoingRequest
 from midcourse.worlds.browser.egress.policy import ANYWHERE, SAFE_METHODS, OriginRules, Origins, read_origins
 from midcourse.worlds.browser.egress.request import Request
+from midcourse.worlds.browser.egress.response import RecordedResponse
 from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 
 OFTEN = 3

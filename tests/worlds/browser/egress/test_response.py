@@ -2,7 +2,7 @@
 
 import pytest
 
-from midcourse.worlds.browser.egress.outbox import MAX_KEPT, RecordedResponse
+from midcourse.worlds.browser.egress.response import MAX_KEPT, RecordedResponse
 
 
 def answer(*pieces: bytes) -> RecordedResponse:

@@ -37,5 +37,5 @@ A navigation is parked instead of being held on its connection, because Chromium
 navigation is under way: the browser gets 204, stays where it is, and the page can be observed.
 
 What is safe and which origins may be reached: `policy.py`, `address.py`. What a request would send, as a
-person is shown it: `request.py`.
+person is shown it: `request.py`. What has arrived of a response: `response.py`.
 """

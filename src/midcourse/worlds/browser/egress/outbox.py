@@ -11,7 +11,6 @@ A 307 or 308 asks for the same request at another address. That is a new request
 """
 
 import asyncio
-import re
 import secrets
 from collections import Counter, deque
 from collections.abc import Generator, Sequence
@@ -20,13 +19,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol
-from urllib.parse import urljoin
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import HELD_FOR, Zone
 from midcourse.worlds.browser.egress.address import AddressRefused, read_origin
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.request import Request
+from midcourse.worlds.browser.egress.response import RecordedResponse
 
 MAX_WAITING = 5
 """The maximum number of held requests to one origin. Chromium has six connections to each; if all waited, the page could not be read."""
@@ -36,14 +35,11 @@ MAX_REPORTED = 5
 """The maximum number of different dropped requests that are described with an act. The others are counted."""
 MAX_REFUSALS = 200
 """The maximum number of refusals that are kept, since a page can cause any number."""
-MAX_KEPT = 2**18
-"""The maximum number of bytes of a response that are kept."""
 MOST_RECORDED = 1000
 """The maximum number of a person's requests that are kept until they are recorded."""
 _PAGE_RESOURCES = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
 _SHOWN = 20
 """The maximum number of values of a held request that an observation shows."""
-_STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)")
 _CHROMIUM_REQUESTS = tuple(
     prefix
     for host in (
@@ -90,65 +86,6 @@ TRANSITIONS = {
     State.SENT: (State.ANSWERED, State.REDIRECTED, State.UNREACHED),
 }
 """The states that can follow each state. All others are final, so what was sent, dropped or given up never leaves again."""
-
-
-class RecordedResponse:
-    """The part of a response that has arrived so far. It was requested without compression, so that its text can be read."""
-
-    def __init__(self) -> None:
-        self._raw = bytearray()
-
-    def __bool__(self) -> bool:
-        """Whether any byte has arrived."""
-        return bool(self._raw)
-
-    def append(self, data: bytes) -> None:
-        self._raw += data[: max(0, MAX_KEPT - len(self._raw))]
-
-    @property
-    def status(self) -> int | None:
-        """The status code, or None while it is not known. Interim responses (1xx) do not count."""
-        found = _STATUS.match(self._final_response())
-        return int(found[1]) if found else None
-
-    @property
-    def text(self) -> str:
-        head, _, body = self._final_response().partition(b"\r\n\r\n")
-        chunked = re.search(rb"(?im)^transfer-encoding:.*chunked", head) is not None
-        return (_join_chunks(body) if chunked else body).decode(errors="replace")
-
-    def redirect_target(self, url: str) -> str:
-        """Return the URL to which a 307 or 308 asks to send the same request, or an empty string for other responses."""
-        head = self._final_response().partition(b"\r\n\r\n")[0]
-        location = re.search(rb"(?im)^location:[ \t]*(\S+)", head)
-        if location is None or self.status not in (307, 308):
-            return ""
-        return urljoin(url, location[1].decode("latin-1")).partition("#")[0]
-
-    @property
-    def has_head(self) -> bool:
-        """Whether the whole head has arrived, or more bytes than a head can have."""
-        return b"\r\n\r\n" in self._final_response() or len(self._raw) == MAX_KEPT
-
-    def _final_response(self) -> bytes:
-        raw = bytes(self._raw)
-        while re.match(rb"HTTP/1\.[01] 1\d\d", raw) and not raw.startswith((b"HTTP/1.1 101", b"HTTP/1.0 101")):
-            raw = raw.partition(b"\r\n\r\n")[2]
-        return raw
-
-
-def _join_chunks(body: bytes) -> bytes:
-    """Return the body without chunk sizes, as far as it has arrived and is valid."""
-    whole = bytearray()
-    while body:
-        line, _, rest = body.partition(b"\r\n")
-        try:
-            size = int(line.partition(b";")[0], 16)
-        except ValueError:
-            break
-        whole += rest[:size]
-        body = rest[size + 2 :]
-    return bytes(whole)
 
 
 @dataclass(eq=False, kw_only=True)
