@@ -1,7 +1,7 @@
 """The requests of a browser that may not leave by themselves: their states, and each transition from one to the next.
 
-No byte of a held request has been sent. Releasing it sends exactly the one that was held, byte for byte. Dropping it looks to
-the page as if it were offline, and is reported with the next act. A page that stops waiting for its request removes it, too.
+No byte of a held request has been sent. Releasing it sends the held method, address and body. Dropping it looks to the page as
+if it were offline, and is reported with the next act. A page that stops waiting for its request removes it, too.
 
 A navigation is parked: the browser gets an empty response immediately and stays where it is. Once it is released, the session
 claims it by a navigation to its address with a referrer that no page can guess. A script that requests the same address
@@ -30,7 +30,7 @@ from midcourse.worlds.browser.egress.response import RecordedResponse
 MAX_WAITING = 5
 """The maximum number of held requests to one origin. Chromium has six connections to each; if all waited, the page could not be read."""
 MAX_PARKED = 20
-"""The number of waiting requests, held ones included, from which on no further navigation is parked."""
+"""While this many requests wait, held ones included, no navigation is parked. It is also how many redirects are remembered."""
 MAX_REPORTED = 5
 """The maximum number of different dropped requests that are described with an act. The others are counted."""
 MAX_REFUSALS = 200
@@ -68,11 +68,13 @@ class State(Enum):
     CLAIMABLE = "claimable"
     """A parked request that was released. It leaves when our own navigation claims it."""
     DROPPED = "dropped"
+    """It never leaves: another act began, too many others wait, or no navigation claimed it."""
     GONE = "gone"
     """The page stopped waiting for it."""
     SENT = "sent"
     """It was allowed to leave, and its response has not arrived yet."""
     ANSWERED = "answered"
+    """The head of its response has arrived, and does not ask for the same request at another address."""
     REDIRECTED = "redirected"
     """The response asks for the same request at another address."""
     UNREACHED = "unreached"
@@ -190,17 +192,18 @@ class Outbox:
         """Whether a request may leave without approval. Its body is not needed to decide that."""
         # A GET that claims a released request must be replaced by it. And an approved call may send what was approved and
         # nothing else, so it may not go to another page instead, whose address could say anything.
-        if self._find_claimed(request) is not None or (request.is_navigation and self._expected is not None):
+        if self._find_claimable(request) is not None or (request.is_navigation and self._expected is not None):
             return False
         return self._origins.is_safe(request.method, request.url) and not request.method_override
 
     def record_passed(self, request: Request) -> None:
         """Count a request that leaves without approval."""
-        self.passed_count += request.fields.get("sec-fetch-dest", "") not in _PAGE_RESOURCES
+        if request.fields.get("sec-fetch-dest", "") not in _PAGE_RESOURCES:
+            self.passed_count += 1
         if self._observer is not None:
             self._observer.on_passed(request)
 
-    def refuse(self, what: str, why: str, *, leaves_page: bool = False) -> bool:
+    def record_refusal(self, what: str, why: str, *, leaves_page: bool = False) -> bool:
         """Record a refusal, unless the request was Chromium's own. Return whether a page may have made the request."""
         if what.startswith(_CHROMIUM_REQUESTS):
             return False
@@ -222,7 +225,7 @@ class Outbox:
                 self._redirects.remove(redirect)
                 request = replace(request, redirected_from=redirect.redirected_from)
                 break
-        if (claimed := self._find_claimed(request)) is not None:
+        if (claimed := self._find_claimable(request)) is not None:
             claimed.replaces_get = claimed.request.method != request.method
             claimed.request = claimed.request.with_cookies_of(request)
             claimed.move(State.SENT)
@@ -235,7 +238,7 @@ class Outbox:
             return self._record_sent(OutgoingRequest(request=request, state=State.SENT))
         return self._park(request) if request.is_navigation else self._hold(request)
 
-    def _find_claimed(self, request: Request) -> OutgoingRequest | None:
+    def _find_claimable(self, request: Request) -> OutgoingRequest | None:
         """Return the released request that this one claims. A page can imitate a navigation, but cannot know the referrer."""
         referrer = request.fields.get("referer", "")
         return next((kept for kept in self._kept if kept.state is State.CLAIMABLE and kept.claim == referrer), None)
@@ -260,8 +263,8 @@ class Outbox:
         return self._keep(request, State.PARKED, claim)
 
     def _hold(self, request: Request) -> OutgoingRequest:
-        near = [each for each in self.waiting if each.state is State.HELD]
-        if sum(read_origin(each.request.url) == read_origin(request.url) for each in near) >= MAX_WAITING:
+        held = [each for each in self.waiting if each.state is State.HELD]
+        if sum(read_origin(each.request.url) == read_origin(request.url) for each in held) >= MAX_WAITING:
             self._report_dropped(f"{request.commit.address} was not sent, because {MAX_WAITING} others were held")
             return OutgoingRequest(request=request, state=State.DROPPED)
         return self._keep(request, State.HELD)
@@ -289,7 +292,7 @@ class Outbox:
         try:
             self._origins.check(redirect.url)
         except AddressRefused as refused:
-            self.refuse(f"{redirect.method} {redirect.url}", str(refused), leaves_page=True)
+            self.record_refusal(f"{redirect.method} {redirect.url}", str(refused), leaves_page=True)
         else:
             self._park(redirect)
 

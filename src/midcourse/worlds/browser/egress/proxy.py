@@ -259,7 +259,7 @@ class ProxyConnection:
                 self._outbox.record_passed(request)
                 await self._forward(head, address)
                 return True
-            return await self._hold(head, address, request)
+            return await self._submit(head, address, request)
         except AddressRefused as refused:
             await self._read_body(head)
             return await self._refuse(request, str(refused))
@@ -268,7 +268,7 @@ class ProxyConnection:
         """Record and answer a request that may not leave. Return whether another one may follow."""
         leaves_page = request.is_navigation and request.is_by_page
         if leaves_page or not self._refusal:  # the refusal of the tunnel was recorded already
-            self._outbox.refuse(f"{request.method} {request.url}", why, leaves_page=leaves_page)
+            self._outbox.record_refusal(f"{request.method} {request.url}", why, leaves_page=leaves_page)
         return await self._turn_away(request, why)
 
     async def _turn_away(self, request: Request, why: str = "") -> bool:
@@ -295,7 +295,7 @@ class ProxyConnection:
         try:
             self._origin = self._proxy.find_tunnel_origin(tunnel)
         except AddressRefused as refused:
-            if not self._outbox.refuse(f"CONNECT {tunnel}", str(refused)):
+            if not self._outbox.record_refusal(f"CONNECT {tunnel}", str(refused)):
                 await self._answer(403, str(refused))
                 return False
             self._origin, self._refusal = f"https://{tunnel.removesuffix(':443')}", str(refused)
@@ -324,8 +324,8 @@ class ProxyConnection:
 
     # --- requests that wait for an approval
 
-    async def _hold(self, head: RequestHead, address: Address, request: Request) -> bool:
-        """Ask the outbox about a request that is not free, and do what it decides. Return whether another one may follow."""
+    async def _submit(self, head: RequestHead, address: Address, request: Request) -> bool:
+        """Submit a request that is not free to the outbox, and do what it decides. Return whether another one may follow."""
         # What is allowed gets a connection of its own. If a kept one ends without a response, nobody can tell whether the server
         # has read the request, and the browser sends it again by itself. A server that closes a kept one while the request is
         # held would also end the wait of the browser.
