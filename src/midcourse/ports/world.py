@@ -53,6 +53,14 @@ def identify_call(call: Call) -> CallKey:
 UNSENT = "unsent"
 """Reason of an outcome without effect: the host could not be reached, so the act was never sent."""
 
+WOULD_SEND = "would_send"
+"""Reason of an outcome: the world holds back the request of this act, which is its commit set. With the status `unknown`, the allowed
+request was sent, and the world holds back another one."""
+
+WOULD_CHANGE = "would_change"
+"""Reason of an outcome: nothing was done yet, and this act is reversible, although its skill is usually harmless. Repeating the call
+carries it out, with an entry in the ledger."""
+
 
 class WorldAway(ConnectionError):
     """The host of the world cannot be reached or has no capacity: the world itself has not failed."""

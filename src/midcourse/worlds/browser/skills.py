@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias, assert_never
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Scalar
 from midcourse.domain.outcome import Outcome
+from midcourse.ports.world import WOULD_SEND
 from midcourse.worlds.base import BaseWorld, Zone, failed, no_effect, probe, skill
 from midcourse.worlds.browser.egress.address import PAGES, AddressRefused
 from midcourse.worlds.browser.page.capture import shows_text
@@ -252,7 +253,7 @@ class Skills(BaseWorld):
         """Send a request that is waiting."""
         if self._running.guard.find_request(zone.id) is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' is not a held request")
-        return Outcome(status="no_effect", reason="would_send", detail="it needs approval first")
+        return Outcome(status="no_effect", reason=WOULD_SEND, detail="it needs approval first")
 
     async def request_sends(self, zone: Zone) -> CommitSet | None:
         held = self._running.guard.find_request(zone.id)

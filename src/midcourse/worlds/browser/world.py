@@ -14,7 +14,7 @@ from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.pictures import When
 from midcourse.ports.viewing import Gesture, Handled, View
-from midcourse.ports.world import Call, Catalogue, Finding
+from midcourse.ports.world import WOULD_SEND, Call, Catalogue, Finding
 from midcourse.worlds.base import Scene, Unseen, failed, not_sent
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.egress.acceptance import Shown, add_response_evidence
@@ -178,7 +178,7 @@ class Browser(Skills):
         # What the guard has proved is still true after Chromium has ended.
         if self._session is None or not self._session.lost.is_set() or outcome.evidence:
             return outcome
-        held = outcome.status == "no_effect" and outcome.reason == "would_send"  # it is gone with the browser
+        held = outcome.status == "no_effect" and outcome.reason == WOULD_SEND  # it is gone with the browser
         return replace(
             outcome,
             status="no_effect" if held else "unknown",

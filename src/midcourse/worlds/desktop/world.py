@@ -14,7 +14,7 @@ from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.pictures import LatestPictures, When
-from midcourse.ports.world import Call, CallKey, Catalogue, identify_call
+from midcourse.ports.world import WOULD_CHANGE, WOULD_SEND, Call, CallKey, Catalogue, identify_call
 from midcourse.worlds.base import Scene, Unseen, not_sent
 from midcourse.worlds.desktop.accessibility import NoAnswer, Ref
 from midcourse.worlds.desktop.display import OWN, Size
@@ -26,8 +26,6 @@ from midcourse.worlds.desktop.session import DesktopSession, SessionOptions
 from midcourse.worlds.desktop.skills import Skills
 from midcourse.worlds.desktop.windows import DesktopView
 
-WOULD_SEND = "would_send"
-WOULD_CHANGE = "would_change"
 HELD = (WOULD_SEND, WOULD_CHANGE)
 """The reasons in outcomes of acts that were not carried out yet."""
 _JUDGED_SKILLS = ("click", "press", "press_keys", "type_text")

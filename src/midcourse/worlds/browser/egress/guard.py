@@ -12,7 +12,7 @@ from dataclasses import replace
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
-from midcourse.ports.world import Call, CallKey, identify_call
+from midcourse.ports.world import WOULD_SEND, Call, CallKey, identify_call
 from midcourse.worlds.browser.egress.outbox import Outbox, OutgoingRequest, State, join_commits
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS, Origins
 from midcourse.worlds.browser.egress.proxy import Proxy
@@ -103,7 +103,7 @@ class Guard:
             self._held_call, self._held = None, ()
             return Outcome(status="no_effect", reason="transient", detail=detail, evidence="rule")
         own = () if call.allowed else self.find_held(call)
-        return Outcome(status="no_effect", reason="would_send", detail=_describe_held(own)) if own else None
+        return Outcome(status="no_effect", reason=WOULD_SEND, detail=_describe_held(own)) if own else None
 
     @contextmanager
     def expect(self, call: Call) -> Generator[None]:
@@ -127,7 +127,7 @@ class Guard:
         was approved for it. An act that is held keeps what was dropped for its outcome after the approval.
         """
         outcome = self._judge_act(call, outcome, sends=sends or self._find_expected(call) is not None)
-        return outcome if outcome.reason == "would_send" else replace(outcome, dropped=self.outbox.take_dropped())
+        return outcome if outcome.reason == WOULD_SEND else replace(outcome, dropped=self.outbox.take_dropped())
 
     def _judge_act(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
         self.outbox.end_act()
@@ -147,7 +147,7 @@ class Guard:
         if held and call.skill != SEND:
             # Requests that a script sends by itself meanwhile count as those of the call, so its approval must show them, too.
             self._held_call, self._held = identify_call(call), held
-            return Outcome(status="no_effect", reason="would_send", detail=_describe_held(self._held))
+            return Outcome(status="no_effect", reason=WOULD_SEND, detail=_describe_held(self._held))
         if sends and not self.outbox.passed_count:
             detail = outcome.detail or "nothing left the browser"
             return replace(
@@ -165,7 +165,7 @@ class Guard:
         self._held_call, self._held = identify_call(call), redirects
         status = "no_effect" if outcome.status == "no_effect" else "unknown"
         detail = f"{outcome.detail}; redirected: {_describe_held(redirects)}"
-        return Outcome(status=status, reason="would_send", detail=detail)
+        return Outcome(status=status, reason=WOULD_SEND, detail=detail)
 
     def _add_refusals(self, outcome: Outcome) -> Outcome:
         refused = sorted(self.outbox.take_refusals(), key=lambda refusal: not refusal.leaves_page)
