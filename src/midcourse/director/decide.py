@@ -1,11 +1,12 @@
 """decide(run, event) -> (run, commands). The rules:
 
-1. A phase says what is awaited. TABLE lists every legal pair of phase and event.
-2. A handler returns a move (what to do next, as data) or rests in a phase. ENTRIES maps moves to functions, so the modules
-   never import each other. A new concern is a new file and its rows here.
+1. A phase says what is awaited. TABLE lists the legal pairs of phase and event, ANYWHERE those of control events in every phase.
+2. A handler returns a move (what to do next, as data) or rests in a phase. ENTRIES maps moves to functions; REPORTS does so for
+   a `Report`, by its purpose. So a handler names what comes next, and need not import it. A new concern is a new file and its
+   rows here.
 3. Late answers come first: an answer to a command that is not pending changes only the records.
 4. Control events are legal in every phase and never raise. An impossible answer is a bug and raises.
-5. Requests (pause, cancel) are applied between two moves, in one place.
+5. A pause is applied between two moves. So is a cancellation that had to wait for an act or its check; any other ends the run at once.
 6. No clock, randomness, network or file. Time and ids arrive on events.
 """
 
@@ -59,14 +60,21 @@ def entry(move: type[M], enter: Callable[[Run, M], Turn]) -> Entry[Any]:
 
 PHASES: tuple[type[Any], ...] = get_args(get_args(phases.Phase)[0])
 
-REPLANNING = (phases.Advising, phases.Planning)
-FAILED = (phases.Looking, *REPLANNING, phases.Asking, phases.BackingOff, phases.Concluding, phases.Verifying)
+AFTER_FAILURE = (
+    phases.Looking,
+    phases.Advising,
+    phases.Planning,
+    phases.Asking,
+    phases.BackingOff,
+    phases.Concluding,
+    phases.Verifying,
+)
 """Phases that a failure can lead to."""
-CONTINUING = (*FAILED, phases.Acting)
+AFTER_STEP = (*AFTER_FAILURE, phases.Acting)
 """Phases that a settled step or an ended wait can lead to."""
-OPENED = (phases.Opening, phases.Looking, phases.Verifying, phases.BackingOff)
+AFTER_OPENING = (phases.Opening, phases.Looking, phases.Verifying, phases.BackingOff)
 """Phases that an opened world, or a resumed run, can lead to."""
-DETOURING = (phases.Trying, phases.Weighing, phases.Undoing)
+DETOUR_PHASES = (phases.Trying, phases.Weighing, phases.Undoing)
 """Phases of a detour."""
 
 
@@ -80,12 +88,12 @@ def rows_for_every_phase(event: type[C], handler: Callable[[Run, phases.Phase, C
 
 TABLE: tuple[Row[Any, Any], ...] = (
     row(phases.New, events.Started, segment.on_started, phases.Opening),
-    row(phases.Opening, events.WorldOpened, segment.on_world_opened, *OPENED),
-    row(phases.Looking, events.Observed, segment.on_observed, phases.Opening, *CONTINUING, *DETOURING),
-    row(phases.Planning, events.Planned, segment.on_planned, *CONTINUING),
-    row(phases.Advising, events.Advised, advice.on_advised, *CONTINUING),
-    row(phases.Acting, events.Acted, acting.on_acted, phases.Opening, *CONTINUING, *DETOURING),
-    row(phases.Verifying, events.Verified, acting.on_verified, phases.Opening, *CONTINUING, *DETOURING),
+    row(phases.Opening, events.WorldOpened, segment.on_world_opened, *AFTER_OPENING),
+    row(phases.Looking, events.Observed, segment.on_observed, phases.Opening, *AFTER_STEP, *DETOUR_PHASES),
+    row(phases.Planning, events.Planned, segment.on_planned, *AFTER_STEP),
+    row(phases.Advising, events.Advised, advice.on_advised, *AFTER_STEP),
+    row(phases.Acting, events.Acted, acting.on_acted, phases.Opening, *AFTER_STEP, *DETOUR_PHASES),
+    row(phases.Verifying, events.Verified, acting.on_verified, phases.Opening, *AFTER_STEP, *DETOUR_PHASES),
     row(phases.Asking, events.PersonAsked, control.stay, phases.Asking),
     row(
         phases.Asking,
@@ -97,14 +105,21 @@ TABLE: tuple[Row[Any, Any], ...] = (
     ),
     row(phases.Asking, events.TimerFired, asking.on_timer_fired, phases.Asking),
     row(phases.Asking, events.Verified, asking.on_checked_again, phases.Looking, phases.Asking),
-    row(phases.BackingOff, events.TimerFired, recovery.on_waited, phases.Opening, *CONTINUING, *DETOURING),
-    row(phases.Trying, events.TryPlanned, detour.on_try_planned, phases.Acting, *DETOURING, *FAILED),
-    row(phases.Weighing, events.ClosenessJudged, detour.on_closeness_judged, phases.Acting, *DETOURING, *FAILED),
-    row(phases.Undoing, events.RevertPlanned, detour.on_revert_planned, phases.Acting, *DETOURING, *FAILED),
-    row(phases.Concluding, events.DoneChecked, control.on_done_checked, phases.Opening, *FAILED),
+    row(phases.BackingOff, events.TimerFired, recovery.on_waited, phases.Opening, *AFTER_STEP, *DETOUR_PHASES),
+    row(phases.Trying, events.TryPlanned, detour.on_try_planned, phases.Acting, *DETOUR_PHASES, *AFTER_FAILURE),
+    row(
+        phases.Weighing,
+        events.ClosenessJudged,
+        detour.on_closeness_judged,
+        phases.Acting,
+        *DETOUR_PHASES,
+        *AFTER_FAILURE,
+    ),
+    row(phases.Undoing, events.RevertPlanned, detour.on_revert_planned, phases.Acting, *DETOUR_PHASES, *AFTER_FAILURE),
+    row(phases.Concluding, events.DoneChecked, control.on_done_checked, phases.Opening, *AFTER_FAILURE),
     row(phases.Paused, events.Recorded, control.stay),
     row(phases.Paused, events.TimerFired, control.on_deadline_while_paused),
-    row(phases.Paused, events.ResumeAsked, control.on_resume_asked, *OPENED),
+    row(phases.Paused, events.ResumeAsked, control.on_resume_asked, *AFTER_OPENING),
     row(phases.Ended, events.Finished, control.on_finished),
     *(row(phase, events.Postponed, outage.on_postponed, phases.BackingOff) for phase in get_args(phases.Repeatable)),
 )
@@ -195,25 +210,6 @@ def abort(run: Run, detail: str) -> tuple[Run, tuple[commands.Command, ...]]:
     return run, _issued_since(run, first_new)
 
 
-def why_no_effect(run: Run, event: events.Control) -> str:
-    """Why a control event would have no effect, for its sender; empty if it will be applied."""
-    if isinstance(event, events.ApprovalDecided):
-        objection = find_objection_now(run, event)
-        return objection.text if objection else ""
-    if isinstance(run.phase, phases.Ended):
-        return f"the run has ended: {run.phase.reason}"
-    if isinstance(event, events.Started) and not isinstance(run.phase, phases.New):
-        return "the run has started already"
-    return ""
-
-
-def why_no_effect_after(run: Run, earlier: Iterable[events.Control], event: events.Control) -> str:
-    """Why a control event would have no effect after these earlier ones have been applied; empty if it will be applied."""
-    for each in earlier:
-        run, _ = decide(run, each)
-    return why_no_effect(run, event)
-
-
 def _follow(run: Run, nxt: moves.Move | Rest) -> Run:
     for _ in range(MOST_MOVES):
         if isinstance(nxt, Rest):
@@ -248,3 +244,25 @@ def _record_late_answer(run: Run, event: events.Answer) -> Run:
 
 def _issued_since(run: Run, first: int) -> tuple[commands.Command, ...]:
     return tuple(item.command for item in run.pending if item.command.id >= first)
+
+
+# --- for senders
+
+
+def why_no_effect(run: Run, event: events.Control) -> str:
+    """Why a control event would have no effect, for its sender; empty if it will be applied."""
+    if isinstance(event, events.ApprovalDecided):
+        objection = find_objection_now(run, event)
+        return objection.text if objection else ""
+    if isinstance(run.phase, phases.Ended):
+        return f"the run has ended: {run.phase.reason}"
+    if isinstance(event, events.Started) and not isinstance(run.phase, phases.New):
+        return "the run has started already"
+    return ""
+
+
+def why_no_effect_after(run: Run, earlier: Iterable[events.Control], event: events.Control) -> str:
+    """Why a control event would have no effect after these earlier ones have been applied; empty if it will be applied."""
+    for each in earlier:
+        run, _ = decide(run, each)
+    return why_no_effect(run, event)
