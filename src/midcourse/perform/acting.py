@@ -33,7 +33,7 @@ from midcourse.perform.ports import Deadline, Ports
 from midcourse.policy.approval.rules import binds, find_ruling, planned_consequence
 from midcourse.policy.arguments import find_argument_problem
 from midcourse.policy.evidence.verification import describe, holds, judge
-from midcourse.ports.world import UNSENT
+from midcourse.ports.world import UNSENT, WOULD_CHANGE, WOULD_SEND
 
 log = logging.getLogger(__name__)
 
@@ -41,19 +41,11 @@ LEDGERED = ("reversible", "irreversible")
 """Effects that are recorded before they are sent. The others may be sent twice without harm."""
 
 RESERVED_REASONS = ("held", "already_finished", "repeats_failure", "not_dispatched", "stale_target", DISPUTED)
-"""Reasons that only this module may use, most of which mean that nothing was sent: a world's own use of one gets a prefix."""
+"""Reasons that only Midcourse itself may use, most of which mean that nothing was sent: a world's own use of one gets a prefix."""
 
 NOT_ALLOWED = "what it would send has not been allowed"
 
 UNREADABLE = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
-
-WOULD_SEND = "would_send"
-"""A world's reason: it holds back the request of this act, which is its commit set. With the status `unknown`, the allowed request
-was sent, and the world holds back another one."""
-
-WOULD_CHANGE = "would_change"
-"""A world's reason: nothing was done yet, and this act is reversible, although its skill is usually harmless. Repeating the call
-carries it out, with an entry in the ledger."""
 
 SIGNALS = (UNSENT, WOULD_SEND, WOULD_CHANGE)
 """Reasons by which a world asks for something. In a claim that nothing was sent they get a prefix, too."""
@@ -73,11 +65,11 @@ async def act(ports: Ports, command: Act) -> Acted:
 
 
 class ActAttempt:
-    """One attempt at a step. The methods are in the order in which they are called."""
+    """One attempt at a step. The methods follow the steps above; what is recorded and reported in several of them stands last."""
 
     skill: Skill
     before: Observation
-    """The observation that the step relies on. Set by `_check`, like the skill; nothing is sent without both."""
+    """The observation that the step relies on. Set by `_prepare`, like the skill; nothing is sent without both."""
 
     def __init__(self, ports: Ports, command: Act, step: Step, time: Deadline) -> None:
         self.ports = ports
@@ -96,26 +88,10 @@ class ActAttempt:
         if REACH in (self.step.zone, command.found):
             outcome = self._check_reached(before)
             return replace(await self._record_not_dispatched(outcome), evidence=outcome.evidence)
-        if problem := await self._check(before):
+        if problem := await self._prepare(before):
             return await self._record_not_dispatched(problem)
-        if binds(self.step):
-            # Read again although it was read for the plan and perhaps for an approver: meanwhile the page may have changed what
-            # its button sends. An approval is for exactly one digest.
-            forecast = await self._forecast()
-            if forecast is None:
-                gone = self.skill.on_zone and self.before.zone(self.step.zone) is None
-                return await self._record_not_dispatched(self._report_not_visible(None) if gone else UNREADABLE)
-            # An effect that the director has not weighed may be the same one, done already: it decides again, with this forecast.
-            if forecast.digest != command.consequence or any(a.command not in command.weighed for a in forecast.alike):
-                return self._report_held(forecast)
-            if self.step.effect == "irreversible":
-                # Later acts are compared with these: by identity it is never done again, by likeness a person is asked first.
-                self.entry = replace(
-                    self.entry,
-                    identity=forecast.identity,
-                    likeness=forecast.likeness,
-                    consequence=forecast.digest,
-                )
+        if binds(self.step) and (refusal := await self._check_allowed()):
+            return refusal
         # Before the act and not after it: a process that dies in between must find that something may have been sent.
         if self.step.effect in LEDGERED:
             self.entry = replace(self.entry, dispatched_at=self.ports.clock.now())
@@ -144,7 +120,7 @@ class ActAttempt:
         detail = f"not here: {describe(expect)}" if expect else "it does not say what it is for"
         return Outcome(status="unreachable", reason="out_of_reach", detail=detail)
 
-    async def _check(self, before: Observation | None) -> Outcome | None:
+    async def _prepare(self, before: Observation | None) -> Outcome | None:
         """Make the step ready to be sent, or return why it must not be sent on this screen."""
         step = replace(self.step, zone=self.command.found or self.step.zone)
         skill = self.ports.world.catalogue().skill(step.skill)
@@ -158,14 +134,14 @@ class ActAttempt:
             return Outcome(status="failed", reason="stale_target", detail="the observation it relies on is gone")
         self.skill, self.before = skill, before
         zone = before.zone(ready.zone)
-        if skill.on_zone and not self._is_held() and (zone is None or not self._is_target(zone)):
-            return self._report_not_visible(zone)
+        if skill.on_zone and not self._releases_held_request() and (zone is None or not self._is_target(zone)):
+            return self._describe_missing_target(zone)
         wrong = find_argument_problem(ready.arguments, skill.parameters, self.ports.task)
         if wrong:
             return Outcome(status="failed", reason="bad_arguments", detail=wrong)
-        missing = self.ports.fill_in(ready.arguments)
-        if isinstance(missing, str):
-            return Outcome(status="failed", reason="bad_arguments", detail=missing)
+        filled = self.ports.fill_in(ready.arguments)
+        if isinstance(filled, str):
+            return Outcome(status="failed", reason="bad_arguments", detail=filled)
         if not binds(ready):
             # The target may differ from the planned one, and may be one that needs an approval which the plan did not ask for.
             here = planned_consequence(self._with_current_target(), before.surface.origin)
@@ -182,13 +158,13 @@ class ActAttempt:
         named = self.step.effect == "irreversible" and (target.role or target.label)
         return not named or (zone.role, zone.label) == (target.role, target.label)
 
-    def _report_not_visible(self, zone: Zone | None) -> Outcome:
+    def _describe_missing_target(self, zone: Zone | None) -> Outcome:
         target = self.step.target
         detail = f"{target.role} '{target.label}' is not on '{self.before.surface.title}'"
         detail += f"; in its place is {zone.role} '{zone.label}'" if zone else ""
         return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
 
-    def _is_held(self) -> bool:
+    def _releases_held_request(self) -> bool:
         """Whether a step that looked harmless has a request held back, so that it is sent without touching the zone again.
 
         The label of its button may have changed since ('Publishing…'), or the page may have hidden it; the approval still applies.
@@ -197,50 +173,41 @@ class ActAttempt:
 
     def _with_current_target(self) -> Step:
         """The step with its current target: the surface may have changed, or the zone was not visible when it was planned."""
-        if self._is_held():
+        if self._releases_held_request():
             return self.step
         zone = self.before.zone(self.step.zone)
         target = replace(self.step.target, surface=self.before.surface.title)
         return replace(self.step, target=replace(target, role=zone.role, label=zone.label) if zone else target)
 
-    async def _record_not_dispatched(self, outcome: Outcome) -> Acted:
-        await self._write_ledger(outcome)
-        return self._report_not_dispatched(outcome)
-
-    def _report_not_dispatched(self, outcome: Outcome) -> Acted:
-        return Acted(
-            answers=self.command.id,
-            status=outcome.status,
-            reason=outcome.reason,
-            detail=outcome.detail,
-            dispatched=False,
-            looked=False,
-        )
-
-    async def _write_ledger(self, outcome: Outcome | None = None, lesson: str = "") -> None:
-        await self.ports.store.write_ledger(self.ports.run_id, replace(self.entry, outcome=outcome, lesson=lesson))
-
     # --- forecast
+
+    async def _check_allowed(self) -> Acted | None:
+        """Compare what the step would send now with what was allowed. Returns the report if it must not be sent."""
+        # Read again although it was read for the plan and perhaps for an approver: meanwhile the page may have changed what its
+        # button sends. An approval is for exactly one digest.
+        forecast = await self._forecast()
+        if forecast is None:
+            # Only a request that is held back gets here without its button (`_prepare`). If it cannot be read either, it is gone
+            # with its page or session. Then the button is what is missing, which another look may find again.
+            gone = self.skill.on_zone and self.before.zone(self.step.zone) is None
+            return await self._record_not_dispatched(self._describe_missing_target(None) if gone else UNREADABLE)
+        # An effect that the director has not weighed may be the same one, done already: it decides again, with this forecast.
+        unweighed = any(earlier.command not in self.command.weighed for earlier in forecast.alike)
+        if forecast.digest != self.command.consequence or unweighed:
+            return self._report_held(forecast)
+        if self.step.effect == "irreversible":
+            # Later acts are compared with these: by identity it is never done again, by likeness a person is asked first.
+            self.entry = replace(
+                self.entry,
+                identity=forecast.identity,
+                likeness=forecast.likeness,
+                consequence=forecast.digest,
+            )
+        return None
 
     async def _forecast(self) -> Forecast | None:
         """Read what the step would send now. None: it cannot be read."""
         return await read_consequence(self.ports, self._with_current_target(), self.skill, self.before, self.time)
-
-    def _report_held(self, forecast: Forecast) -> Acted:
-        return Acted(
-            answers=self.command.id,
-            status="no_effect",
-            reason="held",
-            detail=NOT_ALLOWED,
-            dispatched=False,
-            looked=False,
-            identity=forecast.identity,
-            consequence=forecast.digest,
-            effect=self.step.effect,
-            ruled=forecast.ruled,
-            likeness=forecast.likeness.digest if forecast.likeness else "",
-            alike=forecast.alike,
-        )
 
     # --- dispatch
 
@@ -287,30 +254,28 @@ class ActAttempt:
             claimed=claimed,
         )
 
-    async def _record_unsent(self, report: Outcome) -> Acted:
-        """Record that nothing was sent: the world could not be reached, and its session is lost."""
-        nothing = Outcome(status="no_effect", reason="world_lost", detail=report.detail, evidence="not_dispatched")
-        if self.entry.dispatched_at is not None:
-            await self._write_ledger(nothing)
-        return self._report_not_dispatched(nothing)
-
     # --- hold
 
     async def _hold(self, report: Outcome) -> Acted:
-        """Hold an act after its real effect showed when it was tried. If part of it was sent, the ledger records that."""
-        sent = report.status == "unknown" and self.entry.dispatched_at is not None
-        redirected = replace(report, reason=REDIRECTED)
+        """Hold an act whose real effect showed only when it was tried: what it would send is read, to be allowed."""
+        if report.status == "unknown" and self.entry.dispatched_at is not None:
+            # The allowed request was sent and may have happened. That is written first, because reading the other one may fail.
+            redirected = replace(report, reason=REDIRECTED)
+            await self._write_ledger(redirected)
+            forecast = await self._forecast()
+            if forecast is None:
+                return await self._judge(redirected)
+            # The one that is held back needs an approval of its own.
+            held = self._report_held(forecast)
+            return replace(held, status="unknown", reason=REDIRECTED, detail=report.detail, dispatched=True)
         if self.entry.dispatched_at is not None:
+            # The ledger says that it was sent, and it was not.
             nothing = Outcome(status="no_effect", reason="held", detail=NOT_ALLOWED, evidence="not_dispatched")
-            await self._write_ledger(redirected if sent else nothing)
+            await self._write_ledger(nothing)
         forecast = await self._forecast()
-        if forecast is None:
-            return await (self._judge(redirected) if sent else self._record_not_dispatched(UNREADABLE))
-        held = self._report_held(forecast)
-        # The allowed request was sent and may have happened. The one that is held back needs an approval of its own.
-        return (
-            replace(held, status="unknown", reason=REDIRECTED, detail=report.detail, dispatched=True) if sent else held
-        )
+        if forecast is not None:
+            return self._report_held(forecast)
+        return await self._record_not_dispatched(UNREADABLE)
 
     # --- judge
 
@@ -322,12 +287,12 @@ class ActAttempt:
         # A harmless step that worked needs no evidence, if the plan does not ask for it: the next step observes anyway.
         looked = self.command.look or report.status != "ok" or step.effect == "irreversible"
         found = await observe_after(ports, self.command.id, step, self.time) if looked else NO_LOOK
-        sight, read = await read_sight(ports, step, self.before, found, self.time, report)
+        sight, reading_costs = await read_sight(ports, step, self.before, found, self.time, report)
         outcome = require_results(step, judge(step.effect, report, sight))
         lesson = find_lesson_key(ports, step, self.before, outcome)
         await self._write_ledger(outcome, lesson)
         lost = isinstance(found.seen, Unseen) and found.seen.reason == "world_lost"
-        spent = found.spent + read
+        spent = found.spent + reading_costs
         return Acted(
             answers=self.command.id,
             status=outcome.status,
@@ -344,6 +309,48 @@ class ActAttempt:
             cost=total(spent),
             spent=spent,
         )
+
+    # --- what is recorded and reported
+
+    async def _record_not_dispatched(self, outcome: Outcome) -> Acted:
+        await self._write_ledger(outcome)
+        return self._report_not_dispatched(outcome)
+
+    def _report_not_dispatched(self, outcome: Outcome) -> Acted:
+        return Acted(
+            answers=self.command.id,
+            status=outcome.status,
+            reason=outcome.reason,
+            detail=outcome.detail,
+            dispatched=False,
+            looked=False,
+        )
+
+    def _report_held(self, forecast: Forecast) -> Acted:
+        return Acted(
+            answers=self.command.id,
+            status="no_effect",
+            reason="held",
+            detail=NOT_ALLOWED,
+            dispatched=False,
+            looked=False,
+            identity=forecast.identity,
+            consequence=forecast.digest,
+            effect=self.step.effect,
+            ruled=forecast.ruled,
+            likeness=forecast.likeness.digest if forecast.likeness else "",
+            alike=forecast.alike,
+        )
+
+    async def _record_unsent(self, report: Outcome) -> Acted:
+        """Record that nothing was sent: the world could not be reached, and its session is lost."""
+        nothing = Outcome(status="no_effect", reason="world_lost", detail=report.detail, evidence="not_dispatched")
+        if self.entry.dispatched_at is not None:
+            await self._write_ledger(nothing)
+        return self._report_not_dispatched(nothing)
+
+    async def _write_ledger(self, outcome: Outcome | None = None, lesson: str = "") -> None:
+        await self.ports.store.write_ledger(self.ports.run_id, replace(self.entry, outcome=outcome, lesson=lesson))
 
 
 # --- shared with other commands
