@@ -1,20 +1,26 @@
 """The command Act: check, record, dispatch, act, look, judge."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from midcourse.domain.approval import Consequence
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Cost
+from midcourse.domain.commands import Act
+from midcourse.domain.events import Planned
 from midcourse.domain.expectation import Expectation, FingerprintChanged, TextContains, ZoneAppears
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, REPLAN
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.task import Task
-from midcourse.worlds.base import not_sent
-from tests.harness import ORDER_PENS, ORDERED, Bench, Safe, Shop, draft
+from midcourse.store.memory import MemoryStore
+from midcourse.testing import Approves, Scripted
+from midcourse.worlds.base import not_sent, skill
+from tests.harness import ORDER_PENS, ORDERED, Bench, Safe, Shop, draft, steps
 
 
 async def bench(**more: Any) -> Bench:
@@ -244,6 +250,130 @@ async def test_a_commit_set_that_never_comes_is_not_waited_for() -> None:
     planned = await asyncio.wait_for(table.make_plan(draft("order", "submit")), 2.0)
     acted = await asyncio.wait_for(table.act(planned, timeout=0.02), 2.0)
     assert (acted.reason, acted.dispatched) == ("commit_unreadable", False)
+
+
+class Refusing(Shop):
+    """Holds back what its button sends, and then its form cannot be read any more."""
+
+    def form(self, zone: Zone) -> Any:
+        if self.calls:
+            raise RuntimeError("the form is gone")
+        return super().form(zone)
+
+    async def act(self, call: Any) -> Outcome:
+        self.calls.append(call.skill)
+        return Outcome(status="no_effect", reason="would_send")
+
+
+async def test_an_act_that_was_held_back_does_not_count_as_sent_although_it_cannot_be_read() -> None:
+    table = await bench(world=Refusing())
+    acted = await table.act(await table.make_plan(draft("order", "submit", expect=ORDERED)))
+    assert (acted.status, acted.reason, acted.dispatched) == ("failed", "commit_unreadable", False)
+    entry = await entry_of(table)
+    assert entry is not None
+    assert entry.dispatched_at is not None
+    assert entry.outcome is not None
+    assert (entry.outcome.status, entry.outcome.evidence) == ("no_effect", "not_dispatched")
+
+
+class Posting(Shop):
+    """`while_reading` runs while what it would post is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.while_reading: Callable[[], Any] = lambda: None
+
+    @skill(effect="irreversible", commit_set="letter")
+    def post(self, zone: Zone, text: str) -> None:
+        self.orders.append(text)
+        self.title = "Thank you"
+
+    async def letter(self, zone: Zone, text: str) -> dict[str, str]:
+        done = self.while_reading()
+        if hasattr(done, "__await__"):
+            await done
+        return {"text": text}
+
+
+async def test_an_act_without_time_left_to_send_it_was_not_begun() -> None:
+    """What it would send takes long to be read."""
+    table = await bench(world=Posting())
+    assert isinstance(table.world, Posting)
+    planned = await table.make_plan(draft("order", "post", text="pens", expect=ORDERED))
+    table.world.while_reading = lambda: table.clock.sleep(5.0)
+    acted = await table.act(planned, timeout=5.0)
+    assert (acted.status, acted.reason, acted.dispatched) == ("failed", "timeout", False)
+    assert acted.detail == "no time was left to send it"
+    assert shop(table).calls == []
+    entry = await entry_of(table)
+    assert entry is not None
+    assert entry.dispatched_at is None
+    assert (await table.verify(planned)).verdict == "did_not_happen"
+
+
+async def test_a_run_without_time_left_to_send_ends_without_a_doubt() -> None:
+    world, person = Posting(), Approves()
+    table = Bench(world=world, approver=person).with_limits(max_wall_seconds=60.0)
+    table.planner = Scripted(steps(draft("order", "post", text="pens", expect=ORDERED)))
+
+    async def take_long() -> None:
+        await table.clock.sleep(60.0 if table.commands(Act) else 0.0)
+
+    world.while_reading = take_long
+    result = await table.run()
+    assert (result.final_reason, world.orders, result.completed) == ("budget_exhausted", [], ())
+    assert [question.about for question in person.questions] == ["approve"]
+
+
+def lose(vault: Safe) -> None:
+    vault.secrets.clear()
+
+
+def fail(vault: Safe) -> None:
+    """The forecast still gets the value once."""
+    values = [vault.secrets["pin"]]
+
+    def reveal(name: str) -> str | None:
+        if not values:
+            raise ConnectionError("the vault is away")
+        return values.pop()
+
+    vault.reveal = reveal
+
+
+class Telling(MemoryStore):
+    """Calls `saved` after it has saved a consequence."""
+
+    saved: Callable[[], None] = staticmethod(lambda: None)
+
+    async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
+        await super().save_consequence(run_id, digest, consequence)
+        self.saved()
+
+
+async def posting_a_secret(after_reading: Callable[[Safe], None]) -> tuple[Bench, Planned]:
+    store, vault = Telling(), Safe(pin="1234")
+    table = await bench(world=Posting(), task=Task(goal="", secrets=("pin",)), vault=vault, store=store)
+    planned = await table.make_plan(draft("order", "post", text=Reference(source="secret", name="pin")))
+    store.saved = lambda: after_reading(vault)
+    return table, planned
+
+
+async def test_a_secret_that_is_gone_once_the_consequence_was_read_is_not_sent() -> None:
+    table, planned = await posting_a_secret(lose)
+    acted = await table.act(planned)
+    assert (acted.status, acted.reason, acted.dispatched) == ("failed", "bad_arguments", False)
+    assert acted.detail == "secret 'pin' has no value"
+    entry = await entry_of(table)
+    assert entry is not None
+    assert (entry.dispatched_at, shop(table).calls) == (None, [])
+
+
+async def test_a_vault_that_fails_right_before_the_act_leaves_no_act_that_may_have_been_sent() -> None:
+    table, planned = await posting_a_secret(fail)
+    with pytest.raises(ConnectionError):
+        await table.act(planned)
+    assert (await entry_of(table), shop(table).calls) == (None, [])
 
 
 # --- unknown

@@ -2,7 +2,7 @@
 
 1. **Check.** The step is compared with the screen that it relies on. What cannot be sent is recorded as failed.
 2. **Forecast.** If it needs an approval, what it would send is read now. Unless that is exactly what was allowed, nothing is sent.
-3. **Write.** The ledger says that it is sent, before it is.
+3. **Write.** The ledger says that it is sent, before it is. What can fail without sending anything comes before that.
 4. **Dispatch.** The world is called once. Without an answer the outcome is unknown; nothing here tries again.
 5. **Hold.** If the world shows only now what the act really does, it is held and reported, to be allowed and tried again.
 6. **Judge.** The screen is observed, and evidence decides the outcome as far as it can. The ledger gets it.
@@ -16,7 +16,7 @@ from typing import cast
 from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import make_encodable
 from midcourse.containment import Contained
-from midcourse.domain.argument import Reference
+from midcourse.domain.argument import Pairs, Reference
 from midcourse.domain.budget import total
 from midcourse.domain.commands import Act
 from midcourse.domain.events import Acted
@@ -46,6 +46,9 @@ RESERVED_REASONS = ("held", "already_finished", "repeats_failure", "not_dispatch
 NOT_ALLOWED = "what it would send has not been allowed"
 
 UNREADABLE = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
+
+NO_TIME = Outcome(status="failed", reason="timeout", detail="no time was left to send it")
+"""It counts as a timeout, after which a retry waits: what used the time up may be slow again at once."""
 
 SIGNALS = (UNSENT, WOULD_SEND, WOULD_CHANGE)
 """Reasons by which a world asks for something. In a claim that nothing was sent they get a prefix, too."""
@@ -92,11 +95,18 @@ class ActAttempt:
             return await self._record_not_dispatched(problem)
         if binds(self.step) and (refusal := await self._check_allowed()):
             return refusal
+        # Filled in again and not kept from the check, because a secret's value is read right before it is used: meanwhile the vault
+        # may have lost it. Both checks come before the ledger: what fails after that may have been sent.
+        arguments = self.ports.fill_in(self.step.arguments)
+        if isinstance(arguments, str):
+            return await self._record_not_dispatched(Outcome(status="failed", reason="bad_arguments", detail=arguments))
+        if self.time.left() <= 0:
+            return await self._record_not_dispatched(NO_TIME)
         # Before the act and not after it: a process that dies in between must find that something may have been sent.
         if self.step.effect in LEDGERED:
             self.entry = replace(self.entry, dispatched_at=self.ports.clock.now())
             await self._write_ledger()
-        report = await self._dispatch()
+        report = await self._dispatch(arguments)
         # In this run the world once said that an act was not sent, and it was: from then on its word alone decides nothing.
         if report.claimed and self.step.effect == "irreversible" and not command.believe_claim:
             report = replace(report, status="unknown", evidence="", claimed=False)
@@ -211,11 +221,9 @@ class ActAttempt:
 
     # --- dispatch
 
-    async def _dispatch(self) -> Outcome:
+    async def _dispatch(self, arguments: Pairs) -> Outcome:
         """Send the call and return the world's answer. After any error the outcome is unknown: the act may have happened."""
         ports, step, entry = self.ports, self.step, self.entry
-        arguments = ports.fill_in(step.arguments)
-        assert not isinstance(arguments, str), "checked before dispatch"
         call = build_call(step, entry.command, arguments, seen=self.before, allowed=binds(step))
         if entry.identity:
             # A world that remembers what it began refuses the call if the same was begun by a command that is not named here: the
@@ -275,6 +283,9 @@ class ActAttempt:
         forecast = await self._forecast()
         if forecast is not None:
             return self._report_held(forecast)
+        # That evidence stays in the ledger: with another outcome the act would count as one that may have been sent.
+        if self.entry.dispatched_at is not None:
+            return self._report_not_dispatched(UNREADABLE)
         return await self._record_not_dispatched(UNREADABLE)
 
     # --- judge
