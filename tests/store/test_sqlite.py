@@ -1,6 +1,7 @@
 """The SQLite store: the suite of every store, then what only several processes and a kill can show."""
 
 import asyncio
+import builtins
 import fcntl
 import os
 import signal
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,13 +22,13 @@ from midcourse.domain.events import CancelAsked, Started
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.errors import FormatUnknown, RunBusy
+from midcourse.errors import FormatUnknown, RunBusy, RunUnknown
 from midcourse.policy.audit import verify_log
 from midcourse.ports.store import Store
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite.schema import FIRST, OLDEST, SCHEMA_VERSION
 from midcourse.testing.conformance.driven_store import DrivingConformance, ListingConformance, RetentionConformance
-from midcourse.testing.conformance.store import StoreConformance
+from midcourse.testing.conformance.store import StoreConformance, make_asked
 
 TASK = Task(goal="Count")
 
@@ -368,3 +370,32 @@ class TestOtherFiles:
         with pytest.raises(FormatUnknown):
             SqliteStore(path)
         assert path.read_bytes() == before
+
+
+class TestTransactions:
+    async def test_what_people_were_asked_about_is_stored_as_a_whole(self, tmp_path: Path) -> None:
+        with SqliteStore(tmp_path / "runs.db") as store:
+            await store.begin(Run(id="a"), TASK)
+            asked = (make_asked("a", 3, "s1", "c1"), make_asked("unknown", 3, "s1", "c1"))
+            with pytest.raises(RunUnknown):
+                await store.save_asked_consequences(asked)
+            assert await store.asked_consequences("a") == ()
+
+    async def test_other_processes_can_write_while_the_first_message_loads_the_director(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path, importing = tmp_path / "runs.db", builtins.__import__
+        loaded = list[str]()
+
+        def write_meanwhile(name: str, *rest: Any) -> Any:
+            if name == "midcourse.director.decide":
+                with closing(sqlite3.connect(path, timeout=0.0)) as other:
+                    other.execute("BEGIN IMMEDIATE")
+                loaded.append(name)
+            return importing(name, *rest)
+
+        with SqliteStore(path) as store:
+            await store.begin(Run(id="a"), TASK)
+            monkeypatch.setattr(builtins, "__import__", write_meanwhile)
+            await store.post("a", CancelAsked())
+        assert loaded

@@ -84,11 +84,11 @@ A run that began too late also ended too late, so the index leaves few runs to l
 journal has the state, are not selected: they are deleted with their month.
 """
 
-MARK = f"""UPDATE midcourse.runs SET pruned_at = %s, ended_at = {ENDED}, opening = '{{}}'
+MARK_PRUNED = f"""UPDATE midcourse.runs SET pruned_at = %s, ended_at = {ENDED}, opening = '{{}}'
 WHERE {OF_TENANT} AND id = ANY (%s) AND pruned_at IS NULL AND phase = 'ended' RETURNING id, month""".encode()
 
 IN_MONTHS = ("journal", "observations", "blobs")
-DELETED = ("plans", "consequences", "inbox", "approvals", "sessions")
+PRUNED_TABLES = ("plans", "consequences", "inbox", "approvals", "sessions")
 FORGET_MONTH = """DELETE FROM midcourse.{table} AS old USING unnest(%s::text[], %s::date[]) AS gone (run, month)
 WHERE old.tenant = current_setting('midcourse.tenant') AND old.run = gone.run AND old.month = gone.month"""
 FORGET = f"DELETE FROM midcourse.{{table}} WHERE {OF_TENANT} AND run = ANY (%s)"
@@ -296,11 +296,11 @@ class PostgresStore(PostgresRecords):
         """See the port. The role of stores may not delete records, so this needs a store with `role=OWNER`: otherwise `FleetUnavailable`."""
         try:
             async with self._database.connections.borrow() as connection, connection.transaction():
-                marked = await (await connection.execute(MARK, (at, list(run_ids)))).fetchall()
+                marked = await (await connection.execute(MARK_PRUNED, (at, list(run_ids)))).fetchall()
                 runs, months = [run for run, _ in marked], [month for _, month in marked]
                 for table in IN_MONTHS:
                     await connection.execute(FORGET_MONTH.format(table=table).encode(), (runs, months))
-                for table in DELETED:
+                for table in PRUNED_TABLES:
                     await connection.execute(FORGET.format(table=table).encode(), (runs,))
                 await connection.execute(FORGET_ACTS, (runs,))
         except psycopg.errors.InsufficientPrivilege as refused:

@@ -57,7 +57,7 @@ from midcourse.store.state import (
 
 T = TypeVar("T")
 
-BASES = 4_000_000
+MOST_BASE_CHARACTERS = 4_000_000
 """The maximum number of characters of observations that are kept in memory, for the next ones to refer to."""
 
 STANDING = """SELECT epoch, (SELECT max(seq) FROM journal WHERE run = id),
@@ -66,17 +66,15 @@ STANDING = """SELECT epoch, (SELECT max(seq) FROM journal WHERE run = id),
 ANSWERED = """SELECT asked.run, question, shape, consequence, body FROM asked JOIN audit ON audit.run = asked.run
     AND json_extract(body, '$.kind') = 'approval_decided' AND json_extract(body, '$.question') = question
     WHERE shape = ? ORDER BY n DESC LIMIT ?"""
-ANCHORS = "SELECT json_extract(result, '$.audit') AS head FROM runs WHERE result IS NOT NULL AND head IS NOT NULL"
 
-DELETED = ("journal", "plans", "observations", "consequences", "inbox", "questions")
+PRUNED_TABLES = ("journal", "plans", "observations", "consequences", "inbox", "questions")
 """Tables from which all rows of a pruned run are deleted."""
 
-PRUNABLE = """SELECT id FROM runs WHERE pruned_at IS NULL AND phase = 'ended' AND result IS NOT NULL
-    AND json_extract(state, '$.now') < ? ORDER BY entered LIMIT ?"""
+IS_PRUNABLE = "pruned_at IS NULL AND phase = 'ended' AND result IS NOT NULL"
+PRUNABLE = f"SELECT id FROM runs WHERE {IS_PRUNABLE} AND json_extract(state, '$.now') < ? ORDER BY entered LIMIT ?"
+MARK_PRUNED = f"UPDATE runs SET opening = '{{}}', pruned_at = ? WHERE id = ? AND {IS_PRUNABLE}"
 FORGET_ACTS = "DELETE FROM ledger WHERE run = ? AND coalesce(json_extract(body, '$.identity'), '') = ''"
 """Deletes acts that may be repeated. The others stay, to prevent them from being done again."""
-MARK = """UPDATE runs SET opening = '{}', pruned_at = ?
-    WHERE id = ? AND pruned_at IS NULL AND phase = 'ended' AND result IS NOT NULL"""
 
 
 class SqliteStore(SqliteCatalogue):
@@ -87,12 +85,13 @@ class SqliteStore(SqliteCatalogue):
     """
 
     def __init__(self, path: Path | str) -> None:
+        # Not by super().__init__, which opens a file of this version without the pragmas that writing needs.
         self.path = Path(path).absolute()
         self._db = open_file(self.path)
         self._db.execute("PRAGMA synchronous = NORMAL")  # except in _transaction(durable=True)
         self._sent = SentLog(self.path)
         self._sessions = SessionFiles(self.path)
-        self._bases = Recent[str, ObservationBase](BASES)
+        self._bases = Recent[str, ObservationBase](MOST_BASE_CHARACTERS)
 
     # --- locking of runs
 
@@ -133,7 +132,8 @@ class SqliteStore(SqliteCatalogue):
         self._sent.append(Sent(run=run_id, command=ACCEPTED))
 
     def _place(self) -> str:
-        """Return the inode, which stays the same when the file is written or renamed, and differs in every copy."""
+        """Return the inode, which stays the same when the file is written or renamed, and usually differs in a copy."""
+        # If it does not, as after restoring into the same file, the log of sent acts shows what the copy lacks.
         return str(self.path.stat().st_ino)
 
     def _find_unrecorded(self, sent: Sent | None) -> Sent | None:
@@ -154,11 +154,19 @@ class SqliteStore(SqliteCatalogue):
                     f"{self.path} has lost records: run {lost.run!r} sent something that it does not know of, and may have"
                     f" had the key {task.key!r}. Check what was done; then delete {self._sent.path} and start this run again"
                 )
-            what = run.id, task.key, task.goal, encode(task)
             entered = self._db.execute(
                 "INSERT INTO runs (id, key, goal, task, opening, state, phase, final_reason, place)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (*what, state, state, run.phase.kind, find_final_reason(run), self._place()),
+                " VALUES (:id, :key, :goal, :task, :state, :state, :phase, :final_reason, :place) ON CONFLICT (id) DO NOTHING",
+                {
+                    "id": run.id,
+                    "key": task.key,
+                    "goal": task.goal,
+                    "task": encode(task),
+                    "state": state,
+                    "phase": run.phase.kind,
+                    "final_reason": find_final_reason(run),
+                    "place": self._place(),
+                },
             )
             if not entered.rowcount:
                 raise build_exists_error(run.id)
@@ -180,15 +188,15 @@ class SqliteStore(SqliteCatalogue):
         """See the port. Keeping a stored turn again has no effect. Raise `RunBusy` for a different turn with the same number."""
         turn = (encode(event, Event), encode(commands, COMMANDS))
         with self._transaction(durable=must_survive(run, event, commands)):
-            epoch, last, posted = self._fetch_known(run.id, STANDING)
-            if claim and claim.epoch != epoch:
-                raise RunBusy(f"run {claim.run!r} was claimed by another process")
+            epoch, last, last_message = self._fetch_known(run.id, STANDING)
+            if claim:
+                _check_claim(claim, epoch)
             if last is not None and run.seq <= last:
                 stored = "SELECT event, commands FROM journal WHERE run = ? AND seq = ?"
                 if self._fetch_one(stored, run.id, run.seq) != turn:
                     raise RunBusy(f"run {run.id!r} was continued by another process at turn {run.seq}")
                 return
-            if known is not None and posted > known:
+            if known is not None and last_message > known:
                 raise MessageWaiting
             self._write(
                 run.id,
@@ -247,23 +255,24 @@ class SqliteStore(SqliteCatalogue):
         return Claim(run=run_id, epoch=epoch + 1, decided=decided, rested_at=rested_at)
 
     async def rest(self, claim: Claim, *, seq: int, known: int, wake_at: float | None = None) -> bool:
+        # `wake_at` is for a supervisor, and none wakes local runs.
         with self._transaction():
-            epoch, _, posted = self._fetch_known(claim.run, STANDING)
-            if claim.epoch != epoch:
-                raise RunBusy(f"run {claim.run!r} was claimed by another process")
-            if posted > known:
+            epoch, _, last_message = self._fetch_known(claim.run, STANDING)
+            _check_claim(claim, epoch)
+            if last_message > known:
                 return False
             change = "UPDATE runs SET resting = 1, rested_epoch = ?, rested_seq = ? WHERE id = ?"
             self._write(claim.run, change, claim.epoch, seq)
         return True
 
     async def post(self, run_id: str, event: Request) -> Posted:
+        # Here, since listing runs must not load the director; before the transaction, which blocks all writers.
+        from midcourse.director.decide import why_no_effect_after
+
         with self._transaction(durable=True):
             standing = "SELECT messages_decided, resting, state FROM runs WHERE id = ?"
             decided, resting, state = self._fetch_known(run_id, standing)
             waiting = await self.messages(run_id, decided)
-            from midcourse.director.decide import why_no_effect_after  # not needed to list or show runs
-
             if refused := why_no_effect_after(read_run(run_id, state), (message.event for message in waiting), event):
                 return Posted(refused=refused)
             (last,) = self._fetch_one("SELECT coalesce(max(number), 0) FROM inbox WHERE run = ?", run_id)
@@ -292,6 +301,7 @@ class SqliteStore(SqliteCatalogue):
     # --- what a run refers to
 
     async def save_session(self, run_id: str, handle: str) -> None:
+        # The write raises `RunUnknown`. The column held the handle in earlier versions.
         self._write(run_id, "UPDATE runs SET session = '' WHERE id = ?")
         self._sessions.save(run_id, handle)
 
@@ -322,6 +332,7 @@ class SqliteStore(SqliteCatalogue):
 
     def _read_observation(self, run_id: str, key: str) -> str | None:
         row = self._fetch_one("SELECT body FROM observations WHERE run = ? AND id = ?", run_id, key)
+        # Text is from before observations were compressed.
         return row and (expand(row[0]).decode() if isinstance(row[0], bytes) else row[0])
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
@@ -380,9 +391,9 @@ class SqliteStore(SqliteCatalogue):
 
     async def prune(self, run_ids: tuple[str, ...], at: float) -> int:
         with self._transaction(durable=True):
-            deleted = [run_id for run_id in run_ids if self._db.execute(MARK, (at, run_id)).rowcount]
+            deleted = [run_id for run_id in run_ids if self._db.execute(MARK_PRUNED, (at, run_id)).rowcount]
             for run_id in deleted:
-                for table in DELETED:
+                for table in PRUNED_TABLES:
                     self._db.execute(f"DELETE FROM {table} WHERE run = ?", (run_id,))
                 self._db.execute(FORGET_ACTS, (run_id,))
         for run_id in deleted:
@@ -407,8 +418,9 @@ class SqliteStore(SqliteCatalogue):
 
     async def save_asked_consequences(self, asked: tuple[AskedConsequence, ...]) -> None:
         sql = "INSERT OR REPLACE INTO asked SELECT id, ?, ?, ? FROM runs WHERE id = ?"
-        for record in asked:
-            self._write(record.run, sql, record.question, record.consequence, record.shape)
+        with self._transaction():
+            for record in asked:
+                self._write(record.run, sql, record.question, record.consequence, record.shape)
 
     async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
         sql = "SELECT run, question, shape, consequence FROM asked WHERE run = ? ORDER BY question, rowid"
@@ -419,11 +431,14 @@ class SqliteStore(SqliteCatalogue):
 
     async def audit(self) -> AuditLog:
         kinds = ", ".join("?" for _ in HUMAN_INPUT_KINDS)
+        anchors = (
+            "SELECT json_extract(result, '$.audit') AS head FROM runs WHERE result IS NOT NULL AND head IS NOT NULL"
+        )
         inputs = f"SELECT run, seq, event FROM journal WHERE json_extract(event, '$.kind') IN ({kinds})"
         return read_audit_log(
             CHAIN,
             self._db.execute("SELECT n, run, seq, body, hash FROM audit ORDER BY n"),
-            self._db.execute(ANCHORS),
+            self._db.execute(anchors),
             self._db.execute(inputs, HUMAN_INPUT_KINDS),
             backed=True,
             pruned=self._db.execute("SELECT id FROM runs WHERE pruned_at IS NOT NULL"),
@@ -474,6 +489,12 @@ class SqliteStore(SqliteCatalogue):
         """Execute a statement with the run's id as its last parameter. Raise `RunUnknown` if the run does not exist."""
         if not self._db.execute(sql, (*values, run_id)).rowcount:
             raise build_unknown_error(run_id)
+
+
+def _check_claim(claim: Claim, epoch: int) -> None:
+    """Raise `RunBusy` unless this is the run's latest claim."""
+    if claim.epoch != epoch:
+        raise RunBusy(f"run {claim.run!r} was claimed by another process")
 
 
 def _how_to_accept(run_id: str) -> str:
