@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from midcourse.cli.main import main
 from midcourse.errors import TaskInvalid
 from midcourse.frameworks import AgentTool, ToolAnswer
 from midcourse.settings import Settings
+from midcourse.store.memory import MemoryStore
 from midcourse.testing import Approves, Rejects
 from midcourse.worlds import Functions
 
@@ -138,6 +140,29 @@ async def test_parallel_calls_take_turns_in_the_world(tmp_path: Path) -> None:
     answers = await asyncio.gather(*(shop.call(call) for call in "1122"))
     assert {answer.status for answer in answers} == {"done"}
     assert shop.orders == ["Lamp", "Lamp"]
+
+
+async def test_calls_of_derived_agents_take_turns_in_the_world_that_they_share(tmp_path: Path) -> None:
+    log = list[str]()
+
+    def order(product: str) -> None:
+        log.append(product)
+
+    class World(Functions):
+        async def open(self) -> str:
+            log.append("open")
+            return await super().open()
+
+        async def close(self) -> None:
+            log.append("close")
+            await super().close()
+
+    agent = Agent(World(order), OrderOnce(), approver=Approves(), settings=Settings(home=tmp_path))
+    agents = (agent, agent.with_store(MemoryStore()), replace(agent, approver=Approves()))
+    tools = [one.as_tool("Order", name="order", inputs={"product": str}) for one in agents]
+    started = (tool.call({"product": "Lamp"}, conversation="chat", call=str(n)) for n, tool in enumerate(tools))
+    assert [answer.status for answer in await asyncio.gather(*started)] == ["done"] * 3
+    assert log == ["open", "Lamp", "close"] * 3
 
 
 @pytest.mark.parametrize("options", [{"key": "{order}"}, {"key": "same"}, {"inputs": {"run": str}}])

@@ -13,7 +13,8 @@ from typing import cast
 import psycopg
 import pytest
 
-from midcourse.errors import FleetUnavailable, KeyTaken, RunBusy
+from midcourse import Agent
+from midcourse.errors import FleetUnavailable, KeyTaken, RunBusy, TaskInvalid
 from midcourse.ports.abilities import offers
 from midcourse.ports.store import Claimable, JournalRow, Store
 from midcourse.store.postgres import PostgresStore
@@ -21,6 +22,7 @@ from midcourse.store.postgres.connections import OWNER
 from midcourse.testing.conformance.driven_store import DrivingConformance, ListingConformance, RetentionConformance
 from midcourse.testing.conformance.store import StoreConformance, keep_all, same
 from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run, result, turns
+from midcourse.worlds import Functions
 from tests.scenarios.stage import RUN, example
 from tests.store.batches import Batched
 
@@ -221,3 +223,12 @@ async def test_the_local_runtime_records_the_same_in_postgres(postgres: str, ten
         assert await store.journal(RUN) == tuple(
             JournalRow(seq=turn.run.seq, event=turn.event, commands=turn.commands) for turn in there.turns
         )
+
+
+async def test_an_agent_does_not_guess_which_runs_nobody_drives(postgres: str, tenant: str) -> None:
+    """A run that it named might be driven by a worker. Whoever picked it up would end the worker's turn."""
+    async with PostgresStore(postgres, tenant=tenant) as store, PostgresStore(postgres, tenant=tenant) as other:
+        await other.begin(new_run("a"), TASK)
+        await other.claim_run("a")
+        with pytest.raises(TaskInvalid, match="a PostgresStore cannot tell which runs no process drives"):
+            await Agent(Functions(), store=store).unfinished()

@@ -9,7 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Self
+from weakref import WeakValueDictionary
 
+from midcourse.agent import undo as undoing
 from midcourse.agent.blocking import runs_loop
 from midcourse.agent.callables import ApproverFunction, PlannerFunction, as_approver, as_planner
 from midcourse.agent.control import LocalControl, LocalStore
@@ -19,7 +21,6 @@ from midcourse.agent.models import add_call_reserves, build_embedder, build_role
 from midcourse.agent.roles import ROLES, OptionalRoles, RoleModels
 from midcourse.agent.start import check_references, new_run, new_run_id
 from midcourse.agent.tools.agent_tool import ONE_CALL, AgentTool
-from midcourse.agent.undo import WITHOUT_MODELS, UndoneAct, UndoReport, undo_acts
 from midcourse.agent.wiring import Job, build_planner, build_telemetry, build_world, expected_catalogue, model_settings
 from midcourse.config.defaults import DenyAll, EnvironmentVault, LeaveOpen, check_secrets, user, user_id
 from midcourse.config.settings import Settings
@@ -29,12 +30,12 @@ from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
+from midcourse.history import replay
 from midcourse.history.journal import journal_of
-from midcourse.history.replay import PlanComparison, compare_plans
 from midcourse.home.stores import open_blobs, open_lessons, open_lessons_beside, open_segments
 from midcourse.home.stores import open_store as open_local_store
 from midcourse.perform import Lessons, Ports
-from midcourse.policy.task_state import TaskState, task_state
+from midcourse.policy import task_state as task_states
 from midcourse.ports.abilities import offers
 from midcourse.ports.approver import Approver, FormFiller
 from midcourse.ports.blobs import Blobs
@@ -49,6 +50,11 @@ from midcourse.presentation.notebook import show_in_notebooks
 from midcourse.redact import keep_out_of_logs
 
 log = logging.getLogger(__name__)
+
+FINDING = Lock()
+IN_USE: WeakValueDictionary[int, Lock] = WeakValueDictionary()
+"""Locks by the id of a world. A tool holds its lock and, through its agent, the world, so no other world gets the id meanwhile."""
+
 show_in_notebooks()
 
 
@@ -56,9 +62,10 @@ show_in_notebooks()
 class Agent(OptionalRoles):
     """Runs tasks in a world. Every run is kept in a store and can be resumed from there after a crash.
 
-    Without an approver everything irreversible is denied: such a run ends as `rejected`. Without a planner a language model
-    plans: `model`, or the one in the settings. Both may be functions: of the `PlanningContext` to a `Plan`, and of the `Question` to a
-    `Decision` or a bool. The fields of the other roles are in `OptionalRoles`.
+    Without an approver everything irreversible is denied: such a run ends as `rejected`. Without a planner, a language
+    model plans: `model`, or the one in the settings. A planner may also be a function that takes a `PlanningContext` and returns a `Plan`;
+    an approver, one that takes a `Question` and returns a `Decision`, a bool, or None to leave it open. The fields of the other roles are in
+    `OptionalRoles`.
     """
 
     world: World
@@ -98,16 +105,17 @@ class Agent(OptionalRoles):
 
     def start(self, task: Task | str, *, run_id: str = "", again: bool = False) -> LiveRun:
         """Start a run and return it as a `LiveRun`. Needs a running event loop."""
-        task = self._under_settings(Task(goal=task) if isinstance(task, str) else task)
-        roles = self._roles()
+        task = self._complete_task(Task(goal=task) if isinstance(task, str) else task)
+        # Only for their prices and to know which there are: the run builds its own, in its event loop and with its secrets.
+        roles = self._build_roles()
         task = replace(task, limits=add_call_reserves(task.limits, roles))
         check_secrets(task.secrets, self.vault or EnvironmentVault())
         check_references(task)
         run = new_run(task, run_id or new_run_id(), roles)
-        return LiveRun(run, task, world=self.world, open_store=self.open_store, ports=self.ports, again=again)
+        return LiveRun(run, task, world=self.world, open_store=self.open_store, ports=self.build_ports, again=again)
 
-    def _under_settings(self, task: Task) -> Task:
-        """The task, completed by the agent's settings and policy where it has none."""
+    def _complete_task(self, task: Task) -> Task:
+        """Complete a task from the agent's settings, where it has no limits, agreement or user of its own."""
         settings = self._settings
         return replace(
             task,
@@ -136,7 +144,7 @@ class Agent(OptionalRoles):
                 if offers(store, Restorable):
                     store.accept_records(run_id)
         return LiveRun(
-            run_id, world=self.world, open_store=self.open_store, ports=self.ports, world_is_open=world_is_open
+            run_id, world=self.world, open_store=self.open_store, ports=self.build_ports, world_is_open=world_is_open
         )
 
     @asynccontextmanager
@@ -159,10 +167,18 @@ class Agent(OptionalRoles):
                 await run.close()
 
     async def unfinished(self) -> tuple[str, ...]:
-        """Runs that have not ended and that no process drives, the oldest first. A program can pick them up when it starts."""
+        """Runs that have not ended and that no process drives, the oldest first. A program can pick them up when it starts.
+
+        On Windows, where it is not known what other processes drive, these are all that have not ended. Raises `TaskInvalid` for a
+        store that cannot tell, such as a `PostgresStore`: whoever picked up a run that a worker drives would end the worker's turn.
+        """
         with self.open_store() as store:
+            if not offers(store, LocalStore):
+                raise TaskInvalid(
+                    f"a {type(store).__name__} cannot tell which runs no process drives; name the runs to pick up"
+                )
             left = [run.id for run in reversed(await store.runs()) if run.phase != "ended"]
-            return tuple(run for run in left if not (offers(store, LocalStore) and store.is_claimed(run)))
+            return tuple(run for run in left if not store.is_claimed(run))
 
     def as_tool(
         self,
@@ -190,7 +206,7 @@ class Agent(OptionalRoles):
             inputs=dict(inputs or {}),
             key=key,
             wait=wait,
-            in_use=self._in_use,
+            in_use=_find_lock(self.world),
         )
 
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
@@ -198,17 +214,17 @@ class Agent(OptionalRoles):
         with self.open_store() as store:
             return await store.plans(run_id)
 
-    async def compare_plans(self, run_id: str, earlier: int, later: int) -> PlanComparison:
+    async def compare_plans(self, run_id: str, earlier: int, later: int) -> replay.PlanComparison:
         """Compare two plan versions: steps kept, changed, dropped and added. Raises `TaskInvalid` for an unknown version."""
         with self.open_store() as store:
-            return compare_plans(await journal_of(store, run_id), earlier, later)
+            return replay.compare_plans(await journal_of(store, run_id), earlier, later)
 
-    async def task_state(self, run_id: str) -> TaskState:
+    async def task_state(self, run_id: str) -> task_states.TaskState:
         """The state of the task, such as PENDING_APPROVAL, APPROVED or FAILED. Another process may drive the run."""
         with self.open_store() as store:
-            return task_state((await store.load(run_id))[0])
+            return task_states.task_state((await store.load(run_id))[0])
 
-    async def undo(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> UndoReport:
+    async def undo(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> undoing.UndoReport:
         """Undo the acts of an ended run, newest first, or only act number `step`. See docs/undo.md.
 
         For each inverse the approver is asked, unless approvals are off; then it is carried out once and verified. Acts that
@@ -216,22 +232,22 @@ class Agent(OptionalRoles):
         """
         with self.open_store() as store:
             acts = self.undo_acts(store, run_id, step=step, dry_run=dry_run)
-            return UndoReport(run=run_id, acts=tuple([act async for act in acts]))
+            return undoing.UndoReport(run=run_id, acts=tuple([act async for act in acts]))
 
     def undo_acts(
         self, store: Store, run_id: str, *, step: int | None = None, dry_run: bool = False
-    ) -> AsyncGenerator[UndoneAct]:
+    ) -> AsyncGenerator[undoing.UndoneAct]:
         """The same as `undo`, for a run in this store: yields each act as soon as it has been undone or left."""
-        settings = self._settings.with_overrides(WITHOUT_MODELS)
+        settings = self._settings.with_overrides(undoing.WITHOUT_MODELS)
 
         async def carry_out(task: Task, planner: Planner) -> Result:
             return await replace(self, planner=planner, model="", settings=settings, store=store).run(task)
 
-        return undo_acts(
+        return undoing.undo_acts(
             store, run_id, world=self.world, settings=settings, carry_out=carry_out, step=step, dry_run=dry_run
         )
 
-    def undo_sync(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> UndoReport:
+    def undo_sync(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> undoing.UndoReport:
         """The same as `undo`, for programs without an event loop. Raises `RuntimeError` if one is running."""
         _refuse_inside_a_loop("agent.undo(…)")
         return asyncio.run(self.undo(run_id, step, dry_run=dry_run))
@@ -253,23 +269,18 @@ class Agent(OptionalRoles):
             store.close()
 
     @cached_property
-    def _in_use(self) -> Lock:
-        """The lock that a call of one of the agent's tools holds, because all of them share the world."""
-        return Lock()
-
-    @cached_property
     def _settings(self) -> Settings:
         return self.settings or Settings.load()
 
-    def _roles(self, secrets: Secrets = (), run: str = "") -> RoleModels:
+    def _build_roles(self, secrets: Secrets = (), run: str = "") -> RoleModels:
         """Build the roles of one run. Runs may be in different event loops, which cannot share connections."""
         planner = as_planner(self.planner)
         roles = build_roles(self._settings, planner=planner, model=self.model, secrets=secrets, run=run)
         given = {port: getattr(self, port) for port in ROLES if port != "planner" and getattr(self, port) is not None}
         return replace(roles, **given)
 
-    @property
-    def _lessons(self) -> Lessons | None:
+    def _open_lessons(self) -> Lessons | None:
+        """Open the memory of earlier runs; None if the settings want no lessons, or the store has no place beside it."""
         settings = self._settings
         if not settings.lessons:
             return None
@@ -284,7 +295,8 @@ class Agent(OptionalRoles):
         embedder = self.embedder or build_embedder(settings)
         return Lessons(memory=memory, embedder=embedder, above=settings.lesson_similarity)
 
-    def ports(self, store: Store, run_id: str, task: Task) -> Ports:
+    def build_ports(self, store: Store, run_id: str, task: Task) -> Ports:
+        """Build the ports of one run. This also sets up the world for the run, and keeps the run's secrets out of logs."""
         vault = self.vault or EnvironmentVault()
         secrets = reveal_all(vault, task.secrets)
         keep_out_of_logs(secrets)
@@ -304,11 +316,17 @@ class Agent(OptionalRoles):
             clock=self.clock or SystemClock(),
             vault=vault,
             segments=(self.segments or open_segments(settings.home)) if settings.reuse else None,
-            lessons=self._lessons,
+            lessons=self._open_lessons(),
             step_delay_seconds=settings.step_delay_seconds,
             telemetry=build_telemetry(run_id, task, settings, secrets),
-            **self._roles(secrets, run_id).as_ports(),
+            **self._build_roles(secrets, run_id).as_ports(),
         )
+
+
+def _find_lock(world: World) -> Lock:
+    """Return the lock that a call of a tool holds while it uses the world. Agents that were derived from each other share it."""
+    with FINDING:
+        return IN_USE.setdefault(id(world), Lock())
 
 
 def _refuse_inside_a_loop(call: str) -> None:

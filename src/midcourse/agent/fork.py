@@ -192,7 +192,7 @@ class _Rebuild:
         self._journal = journal
         self._shift = shift
         self._run = replace(journal.opening, id=run_id)
-        self._ports: Ports = replace(agent.ports(self.records, run_id, journal.task), clock=self.clock)
+        self._ports: Ports = replace(agent.build_ports(self.records, run_id, journal.task), clock=self.clock)
         self._performer = Performer(self._ports)
 
     async def rebuild_until(self, at: int) -> Run:
