@@ -79,7 +79,7 @@ async def play_on_fleet(fleet: Fleet, story: Story, run_id: str, memory: Memory)
     async def status() -> str:
         return (await handle.describe()).status
 
-    ports = stage.agent.ports(stage.store, run_id, stage.task)
+    ports = stage.agent.build_ports(stage.store, run_id, stage.task)
     parts = Cast(
         world=script.world,
         planner=script.planner,

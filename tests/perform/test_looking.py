@@ -102,7 +102,7 @@ async def test_a_blob_store_that_hangs_takes_only_the_time_of_the_look():
             clock.advance(59.95)
             return await super().observe()
 
-    ports = Agent(Slow(), Scripted(PlanDraft(verdict="done")), store=store, blobs=Hanging(), clock=clock).ports(
+    ports = Agent(Slow(), Scripted(PlanDraft(verdict="done")), store=store, blobs=Hanging(), clock=clock).build_ports(
         store, "r1", task
     )
     await ports.world.open()

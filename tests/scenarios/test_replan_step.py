@@ -113,7 +113,7 @@ async def test_a_replan_step_that_is_performed_does_nothing_and_succeeds() -> No
     played = await stage.play()
     assert played.plans[0].steps[1].zone == REPLAN
     before = await stage.world.observe()
-    performer = Performer(stage.agent.ports(stage.store, RUN, stage.task))
+    performer = Performer(stage.agent.build_ports(stage.store, RUN, stage.task))
     answer = await performer.perform(Act(id=99, timeout=1, version=1, index=1, seen=played.sent[0].seen))
     assert answer == Acted(answers=99, status="ok", dispatched=False, looked=False)
     assert await stage.world.observe() == before
