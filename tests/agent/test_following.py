@@ -167,15 +167,15 @@ async def test_a_run_is_used_the_same_way_whoever_drives_it(
     run: RunInProgress = live if driven_here else await make_followed_run(store, print)
 
     async def answer_it() -> None:
-        while (question := await run.question()) is None:
+        # A followed run is known from its journal, which is read a little after the question was stored.
+        while (question := await run.question()) is None or run.task_state != "PENDING_APPROVAL":
             await asyncio.sleep(0.01)
-        assert run.run is not None
-        assert run.task_state == "PENDING_APPROVAL"
         assert run.answer(question, Decision(verdict="approved", by="Ada")) == ""
 
-    answering = asyncio.create_task(answer_it())
-    lines = [line async for line in run.narrate()]
-    await answering
+    async with asyncio.timeout(60):
+        answering = asyncio.create_task(answer_it())
+        lines = [line async for line in run.narrate()]
+        await answering
     assert (await run.result()).success
     assert run.task_state == "COMPLETED"
     assert any(line.startswith("plan 1 ") for line in lines)

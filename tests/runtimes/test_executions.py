@@ -9,7 +9,7 @@ import pytest
 from temporalio.worker import Worker
 
 from midcourse import drive
-from midcourse.director.decide import ENTER, decide
+from midcourse.director.decide import ENTER, take_turn
 from midcourse.director.segment import ask_planner
 from midcourse.director.turn import Turn
 from midcourse.domain.approval import Decision
@@ -193,11 +193,11 @@ async def test_a_bug_of_the_director_breaks_the_execution_and_is_not_tried_for_e
     def unsound(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
         if isinstance(event, Planned):
             raise ZeroDivisionError("a bug of ours")
-        return decide(run, event)
+        return take_turn(run, event)
 
     async with fleet.worker():
         with monkeypatch.context() as changed:
-            changed.setattr(drive, "decide", unsound)
+            changed.setattr(drive, "take_turn", unsound)
             handle = await fleet.begin(cast)
             with pytest.raises(RunBroken, match="ZeroDivisionError: a bug of ours"):
                 await handle.result()

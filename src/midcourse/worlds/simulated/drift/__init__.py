@@ -5,7 +5,6 @@ drifts that differ in one rate differ in that kind of fault only.
 """
 
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b
@@ -146,14 +145,3 @@ class Chance:
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         digest = blake2b(f"{self._seed} {kind} {count}".encode(), digest_size=8).digest()
         return int.from_bytes(digest) / _LARGEST
-
-
-def main() -> int:
-    """Print the profiles with their digests, to record what a figure was measured under."""
-    for name, drift in PROFILES.items():
-        sys.stdout.write(f"{name} {drift.digest} {json.dumps(asdict(drift))}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
