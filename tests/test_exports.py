@@ -77,7 +77,7 @@ def test_the_core_imports_no_adapter():
     loaded = import_modules("import midcourse.drive, midcourse.perform, midcourse.runtimes.driver")
     layers = {module.split(".")[1] for module in loaded if "." in module}
     assert layers == {
-        "blame",
+        "exception_text",
         "codec",
         "containment",
         "director",

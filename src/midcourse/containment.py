@@ -9,7 +9,7 @@ import asyncio
 from types import TracebackType
 from typing import Any
 
-from midcourse.blame import describe_exception
+from midcourse.exception_text import describe_exception
 
 
 class CallAborted(Exception):

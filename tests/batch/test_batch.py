@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.agent.wiring import Job, load_job, load_saved_job
-from midcourse.batch.batch import Batch, Row, batch_ids, new_batch, saved_batch
+from midcourse.batch.batch import Batch, BatchRow, batch_ids, new_batch, saved_batch
 from midcourse.batch.results import RowEnd
 from midcourse.batch.runner import Summary, Watcher, run_batch
 from midcourse.domain.approval import Decision, Question
@@ -118,16 +118,16 @@ class Recorder(Watcher):
         self.ended_rows: list[int] = []
         self.under_way = self.most_at_once = 0
 
-    def began(self, row: Row, *, resumed: bool) -> None:
+    def began(self, row: BatchRow, *, resumed: bool) -> None:
         self.began_rows.append((row.number, resumed))
         self.under_way += 1
         self.most_at_once = max(self.most_at_once, self.under_way)
 
-    async def on_progress(self, row: Row, progress: Progress) -> None:
+    async def on_progress(self, row: BatchRow, progress: Progress) -> None:
         assert progress.run.id == row.run
         await asyncio.sleep(0)
 
-    def ended(self, row: Row, end: RowEnd) -> None:
+    def ended(self, row: BatchRow, end: RowEnd) -> None:
         self.ended_rows.append(row.number)
         self.under_way -= 1
 
@@ -214,7 +214,7 @@ async def test_rows_that_were_interrupted_go_on(make_job: Callable[..., Job], ho
     class Counts(Recorder):
         turns = 0
 
-        async def on_progress(self, row: Row, progress: Progress) -> None:
+        async def on_progress(self, row: BatchRow, progress: Progress) -> None:
             self.turns += 1
             if self.turns == turns:
                 interrupted.set()
@@ -262,7 +262,7 @@ async def test_doubtful_row_is_refused_until_a_person_has_decided(make_job: Call
 
 async def test_approver_knows_the_row(make_job: Callable[..., Job], home: Path):
     class Clerk:
-        def __init__(self, row: Row) -> None:
+        def __init__(self, row: BatchRow) -> None:
             self.row = row
 
         async def ask(self, question: Question) -> Decision:

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from midcourse.agent.wiring import load_job
-from midcourse.batch.batch import Batch, Row, new_batch
+from midcourse.batch.batch import Batch, BatchRow, new_batch
 from midcourse.batch.results import RowEnd
 from midcourse.cli.view.batch import Board
 from midcourse.domain.result import Result
@@ -31,7 +31,7 @@ class Clock:
         return self.now
 
 
-def end_row(row: Row, reason: str = "", detail: str = "", verified: bool = True) -> RowEnd:
+def end_row(row: BatchRow, reason: str = "", detail: str = "", verified: bool = True) -> RowEnd:
     if reason == "key_taken":
         return RowEnd(row=row.number, run=row.run, problem=reason, detail=detail)
     values: dict[str, Any] = {**vars(result(row.run)), "success": not reason, "verified": verified and not reason}

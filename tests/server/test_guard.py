@@ -14,7 +14,7 @@ from midcourse.cli.main import main
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.server.access.doorway import COOKIE, SECRET_HEADER, Doorway, Proxy
-from midcourse.server.access.guard import MOST_BYTES, Guard, RateLimit, Site
+from midcourse.server.access.guard import MOST_BYTES, RateLimit, RequestGuard, Site
 from midcourse.server.access.identity import Caller
 from midcourse.server.access.keys import KeyFile, add_key, digest_of, new_secret, read_api_keys, remove_key
 from midcourse.server.start import Serving, check_bind, site_of
@@ -78,7 +78,7 @@ async def test_a_client_that_leaves_a_stream_is_not_an_error(trouble: Exception,
 
     async def send(message: Message) -> None: ...
 
-    guard = Guard(stream, site=Site(hosts=frozenset({"here"}), origins=frozenset()))
+    guard = RequestGuard(stream, site=Site(hosts=frozenset({"here"}), origins=frozenset()))
     scope: Scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"here")], "client": None}
     with pytest.raises(ExceptionGroup) if raised else nullcontext():
         await guard(scope, receive, send)

@@ -9,7 +9,6 @@ from typing import Any
 
 from midcourse.agent.control import RunControl
 from midcourse.agent.run_in_progress import RunInProgress
-from midcourse.blame import describe_exception, format_traceback
 from midcourse.director.decide import why_no_effect
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.phases import Asking
@@ -17,6 +16,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.drive import Progress, is_over
 from midcourse.errors import FleetUnavailable
+from midcourse.exception_text import describe_exception, format_traceback
 from midcourse.history.replay import Trail
 from midcourse.policy.approval.objection import find_objection
 from midcourse.policy.approval.question import bind_decision

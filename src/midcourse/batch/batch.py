@@ -26,7 +26,7 @@ CONCURRENCY = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class BatchRow:
     number: int
     """The number of the row, counted from 1 as in the results."""
     run: str
@@ -53,7 +53,7 @@ class Row:
 class Batch:
     id: str
     job: Job
-    rows: tuple[Row, ...]
+    rows: tuple[BatchRow, ...]
     copy: Path | None = None
     """A second file for the results, outside the batch's folder."""
     concurrency: int = CONCURRENCY
@@ -113,7 +113,7 @@ def _build(job: Job, rows: str, batch_id: str, file: str) -> Batch:
         id=batch_id,
         job=job,
         rows=tuple(
-            Row(number=number, run=f"{batch_id}-{number:0{digits}}", inputs=each, of=job)
+            BatchRow(number=number, run=f"{batch_id}-{number:0{digits}}", inputs=each, of=job)
             for number, each in enumerate(inputs, start=1)
         ),
     )

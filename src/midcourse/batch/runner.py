@@ -11,7 +11,7 @@ from pathlib import Path
 from midcourse.agent.agent import build_agent
 from midcourse.agent.live_run import LiveRun
 from midcourse.agent.start import StartedRun, find_earlier, is_stored, prepare_run
-from midcourse.batch.batch import RESULTS_FILE, Batch, Row
+from midcourse.batch.batch import RESULTS_FILE, Batch, BatchRow
 from midcourse.batch.results import RowEnd, results_csv
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
@@ -32,13 +32,13 @@ class Watcher:
     For a row that had already ended it gets `found`; for others `began`, `on_progress` and `ended`.
     """
 
-    def found(self, row: Row, end: RowEnd) -> None: ...
+    def found(self, row: BatchRow, end: RowEnd) -> None: ...
 
-    def began(self, row: Row, *, resumed: bool) -> None: ...
+    def began(self, row: BatchRow, *, resumed: bool) -> None: ...
 
-    async def on_progress(self, row: Row, progress: Progress) -> None: ...
+    async def on_progress(self, row: BatchRow, progress: Progress) -> None: ...
 
-    def ended(self, row: Row, end: RowEnd) -> None: ...
+    def ended(self, row: BatchRow, end: RowEnd) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ async def run_batch(
     batch: Batch,
     store: LocalStore,
     *,
-    approver_for: Callable[[Row], Approver | None] = lambda row: None,
+    approver_for: Callable[[BatchRow], Approver | None] = lambda row: None,
     watcher: Watcher | None = None,
     winding_down: asyncio.Event | None = None,
     again: bool = False,
@@ -109,7 +109,7 @@ class _Work:
 
     batch: Batch
     store: Store
-    approver_for: Callable[[Row], Approver | None]
+    approver_for: Callable[[BatchRow], Approver | None]
     watcher: Watcher
     winding_down: asyncio.Event
     again: bool
@@ -128,7 +128,7 @@ class _Work:
             raise errors.exceptions[0] from None
         return summary_of(self.batch, self._ends.values())
 
-    async def _load_earlier_end(self, row: Row) -> bool:
+    async def _load_earlier_end(self, row: BatchRow) -> bool:
         """Load the result of a row that ended before. Returns whether there is one."""
         result = await self.store.result(row.run)
         if result is None:
@@ -139,7 +139,7 @@ class _Work:
         self.watcher.found(row, end)
         return True
 
-    async def _work_through(self, rows: Iterable[Row]) -> None:
+    async def _work_through(self, rows: Iterable[BatchRow]) -> None:
         for row in rows:
             if self.winding_down.is_set():
                 return
@@ -154,7 +154,7 @@ class _Work:
         if self.batch.copy:
             atomic_write(self.batch.copy, text, private=False)
 
-    async def _carry_out(self, row: Row) -> RowEnd:
+    async def _carry_out(self, row: BatchRow) -> RowEnd:
         """Run one row; its failure does not stop the others."""
         key = row.job.task.key
         try:
@@ -170,7 +170,7 @@ class _Work:
             detail = f"{type(error).__name__}: {error}"
             return RowEnd(row=row.number, run=row.run, problem="error", detail=detail)
 
-    async def _run(self, row: Row) -> RowEnd:
+    async def _run(self, row: BatchRow) -> RowEnd:
         own = await is_stored(self.store, row.run)
         entry = StartedRun(run=row.run, job=row.job) if own else await self._enter(row)
         result = entry.result
@@ -187,7 +187,7 @@ class _Work:
             await export(self.store, entry.run, folder)
         return RowEnd(row=row.number, run=entry.run, result=result)
 
-    async def _enter(self, row: Row) -> StartedRun:
+    async def _enter(self, row: BatchRow) -> StartedRun:
         found = await find_earlier(row.job, self.store, again=self.again)
         if isinstance(found, StartedRun):
             return found
@@ -195,7 +195,7 @@ class _Work:
             build_agent(row.job, prepared.folder, None)  # what cannot be built leaves no run behind
             return await prepared.begin(again=self.again)
 
-    async def _follow(self, row: Row, live: LiveRun) -> Result:
+    async def _follow(self, row: BatchRow, live: LiveRun) -> Result:
         outcome = asyncio.ensure_future(live.result())
         try:
             async for progress in live:

@@ -13,7 +13,6 @@
 import logging
 from typing import cast
 
-from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import make_encodable
 from midcourse.containment import Contained
 from midcourse.domain.argument import Pairs, Reference
@@ -26,6 +25,7 @@ from midcourse.domain.plan import REACH, REPLAN, Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect, Skill
+from midcourse.exception_text import describe_exception, format_traceback
 from midcourse.perform.consequence import Forecast, build_call, read_consequence
 from midcourse.perform.learning import find_lesson_key, load_track
 from midcourse.perform.looking import NO_LOOK, observe_after, read_sight

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import decode, encode
 from midcourse.containment import Contained
 from midcourse.domain.budget import Cost, without_call
 from midcourse.errors import MidcourseError
+from midcourse.exception_text import describe_exception, format_traceback
 
 log = logging.getLogger(__name__)
 A = TypeVar("A")

@@ -3,7 +3,6 @@
 import logging
 from typing import TypeAlias
 
-from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import decode, encode
 from midcourse.containment import Contained
 from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Revision, Verdict
@@ -14,6 +13,7 @@ from midcourse.domain.plan import Step
 from midcourse.domain.records.answers import AskedConsequence
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
+from midcourse.exception_text import describe_exception, format_traceback
 from midcourse.perform.acting import load_step
 from midcourse.perform.answering import NotAsync, format_name, require_awaitable
 from midcourse.perform.ports import Ports

@@ -8,7 +8,6 @@ import logging
 from dataclasses import dataclass
 from typing import cast
 
-from midcourse.blame import describe_exception
 from midcourse.codec import make_encodable
 from midcourse.containment import Contained
 from midcourse.domain.budget import FREE, Cost, Spent, bill, total, without_call
@@ -18,6 +17,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.replace import replace
 from midcourse.errors import TaskInvalid
+from midcourse.exception_text import describe_exception
 from midcourse.perform.ports import Deadline, Ports, describe_error
 from midcourse.pictures import read_picture, to_png
 from midcourse.policy.evidence.verification import Sight, needs_reader

@@ -17,8 +17,8 @@ up does.
 
 from midcourse.director.decide import take_turn as take_turn
 from midcourse.replay.recorded import Lost as Lost
+from midcourse.replay.recorded import RecordedTurn as RecordedTurn
 from midcourse.replay.recorded import Replayed as Replayed
-from midcourse.replay.recorded import Row as Row
 from midcourse.replay.recorded import Tally as Tally
 from midcourse.replay.recorded import Verdict as Verdict
 from midcourse.replay.rerun import count_carried_out as count_carried_out

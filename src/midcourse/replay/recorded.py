@@ -26,7 +26,7 @@ EXACT = ("ends_earlier", "asks_earlier")
 Commands: TypeAlias = tuple[Command, ...]
 
 
-class Row(Protocol):
+class RecordedTurn(Protocol):
     """One recorded turn, as in a store's journal."""
 
     @property

@@ -20,7 +20,7 @@ from midcourse.replay.equivalence import (
     find_timeout,
     normalize,
 )
-from midcourse.replay.recorded import Commands, Replayed, Row, Verdict, build_result
+from midcourse.replay.recorded import Commands, RecordedTurn, Replayed, Verdict, build_result
 
 TICK = 0.001
 """Seconds after a time-out at which it has certainly passed, allowing for rounding."""
@@ -43,7 +43,7 @@ CHARGED = (events.Planned, events.TryPlanned, events.ClosenessJudged, events.Adv
 """Events that cost the reserved amount if no answer came."""
 
 
-def replay(opening: Run, rows: Iterable[Row], limits: Limits | None = None) -> Replayed:
+def replay(opening: Run, rows: Iterable[RecordedTurn], limits: Limits | None = None) -> Replayed:
     """Replay the recorded turns from this state on, with these limits in place of the recorded ones."""
     rows = tuple(rows)
     states: list[Run] = [opening]
@@ -66,7 +66,7 @@ def _without_end_details(issued: Commands) -> Commands:
     return tuple(replace(command, detail="") if isinstance(command, commands.Finish) else command for command in issued)
 
 
-def list_states(opening: Run, rows: Iterable[Row]) -> tuple[Run, ...]:
+def list_states(opening: Run, rows: Iterable[RecordedTurn]) -> tuple[Run, ...]:
     """The state before the first turn, and after each."""
     found = [opening]
     for row in rows:
@@ -74,7 +74,7 @@ def list_states(opening: Run, rows: Iterable[Row]) -> tuple[Run, ...]:
     return tuple(found)
 
 
-def count_carried_out(opening: Run, rows: Iterable[Row]) -> dict[int, int]:
+def count_carried_out(opening: Run, rows: Iterable[RecordedTurn]) -> dict[int, int]:
     """How many steps of each plan version were carried out, including `__replan__`."""
     segments = [run.segment for run in list_states(opening, rows) if run.segment is not None]
     return {segment.version: segment.cursor for segment in segments}
@@ -102,7 +102,7 @@ class ChangedReplay:
         self._ids = {issued.command.id: issued.command.id for issued in opening.pending}
         self._note = ""
 
-    def walk(self, rows: Sequence[Row]) -> Replayed:
+    def walk(self, rows: Sequence[RecordedTurn]) -> Replayed:
         for row, (before, after) in zip(rows, pairwise(self._states), strict=False):
             parting = self._check_event(row.event, before)
             if parting is None:

@@ -9,7 +9,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 
-from midcourse.blame import describe_exception
 from midcourse.containment import CallAborted, Contained, ends_process, is_running
 from midcourse.director.lost import answer_for_lost, answer_without_world
 from midcourse.domain import commands, events, phases
@@ -18,6 +17,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress, drive, is_over
 from midcourse.errors import RunEnded
+from midcourse.exception_text import describe_exception
 from midcourse.perform import Performer, Ports
 from midcourse.perform.acting import LEDGERED, load_step
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, cool_down

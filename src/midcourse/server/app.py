@@ -10,7 +10,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from midcourse.config.extras import missing_extras
-from midcourse.server.access.guard import Guard, RateLimit, Site
+from midcourse.server.access.guard import RateLimit, RequestGuard, Site
 from midcourse.server.document import complete_document
 from midcourse.server.models.base import Model
 from midcourse.server.problems import add_handlers, problem_responses
@@ -110,4 +110,4 @@ def build_api(shared: Shared | None = None) -> FastAPI:
 
 
 def build_app(shared: Shared, site: Site, limit: RateLimit | None = None) -> ASGIApp:
-    return Guard(build_api(shared), site=site, limit=limit)
+    return RequestGuard(build_api(shared), site=site, limit=limit)

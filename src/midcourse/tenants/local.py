@@ -15,11 +15,11 @@ from midcourse.agent.fork import Forked, fork, job_of_fork, limits_of_fork
 from midcourse.agent.live_run import LiveRun
 from midcourse.agent.start import StartedRun, find_earlier, prepare_run
 from midcourse.agent.wiring import Job, load_run_job, load_saved_job, load_saved_name, save_job
-from midcourse.blame import format_traceback
 from midcourse.config.defaults import LeaveOpen
 from midcourse.config.settings import Settings
 from midcourse.domain.approval import Question
 from midcourse.errors import MidcourseError, NotForkable, RunUnknown
+from midcourse.exception_text import format_traceback
 from midcourse.files import atomic_write, private_folder
 from midcourse.history.journal import Journal, export
 from midcourse.home.folder import JOB_FILE, run_folder

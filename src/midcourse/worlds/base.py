@@ -7,13 +7,13 @@ import re
 from collections.abc import Awaitable, Mapping
 from typing import Any, TypeVar, cast, get_args
 
-from midcourse.blame import describe_exception, format_traceback
 from midcourse.containment import Contained
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import PICTURED, Observation, Surface, Unseen, Zone, fingerprint_of
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import NotSent, SkillInvalid
+from midcourse.exception_text import describe_exception, format_traceback
 from midcourse.ports.world import Call, Catalogue, Finding
 from midcourse.worlds.declare import Declared, DeclaredProbe, DeclaredSkill, probe, read_declarations, skill
 from midcourse.worlds.signature import ArgumentsUnfit

@@ -17,13 +17,13 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from midcourse.blame import describe_exception, format_traceback
 from midcourse.containment import CallAborted, Contained
 from midcourse.domain.argument import Pairs, Scalar, json_text
 from midcourse.domain.expectation import Probe
 from midcourse.domain.outcome import ALREADY_DONE, Outcome
 from midcourse.domain.skill import Effect, ProbeSpec, Skill, Undo
 from midcourse.errors import AnswerLost, KeyTaken, NotSent, OutcomeUnknown, SkillInvalid, TaskInvalid
+from midcourse.exception_text import describe_exception, format_traceback
 from midcourse.ports.world import Call
 from midcourse.process import has_ended, identify_self
 from midcourse.worlds.base import BaseWorld, await_if_needed, read_refusal

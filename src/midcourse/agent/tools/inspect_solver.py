@@ -13,10 +13,10 @@ from typing import Any, Literal, TypeVar
 from uuid import uuid4
 
 from midcourse.agent.agent import Agent
-from midcourse.blame import describe_exception
 from midcourse.config.settings import Settings
 from midcourse.domain.approval import VERDICTS, Decision, Question, Verdict
 from midcourse.errors import TaskInvalid
+from midcourse.exception_text import describe_exception
 from midcourse.llm.prompt.quoting import LONGEST
 from midcourse.llm.text_planner import TextPlanner
 from midcourse.ports.approver import Approver

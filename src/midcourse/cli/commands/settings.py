@@ -27,7 +27,7 @@ HEADINGS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class SettingRow:
     name: str
     value: Scalar
     default: Scalar
@@ -59,7 +59,7 @@ def settings(
     """
     of_runs = Settings.load()
     rows = [*_rows(of_runs), *_rows(FleetSettings.load(of_runs.home))]
-    hidden: list[Row] = [] if all_ else [row for row in rows if row.audience is not Audience.EVERYDAY]
+    hidden: list[SettingRow] = [] if all_ else [row for row in rows if row.audience is not Audience.EVERYDAY]
     shown = [row for row in rows if row not in hidden]
     if json:
         print_object([asdict(row) for row in shown])
@@ -73,9 +73,9 @@ def settings(
         where.say(f"{len(hidden)} more with midcourse settings --all{also}", style="dim")
 
 
-def _rows(now: VariableSettings) -> list[Row]:
+def _rows(now: VariableSettings) -> list[SettingRow]:
     return [
-        Row(
+        SettingRow(
             name=name,
             value=_scalar(getattr(now, name)),
             default=_scalar(field.default),
@@ -92,7 +92,7 @@ def _scalar(value: object) -> Scalar:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _print_rows(rows: list[Row], heading: str, where: Terminal) -> None:
+def _print_rows(rows: list[SettingRow], heading: str, where: Terminal) -> None:
     if not rows:
         return
     if heading:
@@ -105,7 +105,7 @@ def _print_rows(rows: list[Row], heading: str, where: Terminal) -> None:
         where.say(f"{row.name} = {now} (default {usual}): {row.changes}")
 
 
-def _table(rows: list[Row], where: Terminal) -> Table:
+def _table(rows: list[SettingRow], where: Terminal) -> Table:
     table = Table(box=box.ASCII if where.marks.ascii_only else box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("setting", no_wrap=True, style="bold")
     table.add_column("now", overflow="fold")

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from midcourse.agent.start import new_run_id
 from midcourse.agent.wiring import Job
-from midcourse.batch.batch import Batch, Row, new_batch
+from midcourse.batch.batch import Batch, BatchRow, new_batch
 from midcourse.batch.rows import rows_text
 from midcourse.batch.runner import Summary, run_batch
 from midcourse.cli.options import LEFT, Verbosity
@@ -109,7 +109,7 @@ class BatchSession:
 
     # --- questions
 
-    def _approver_for(self, row: Row) -> Approver | None:
+    def _approver_for(self, row: BatchRow) -> Approver | None:
         if self._prompt is None:
             return None
         asks = TerminalApprover(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from midcourse.batch.batch import Batch, Row
+from midcourse.batch.batch import Batch, BatchRow
 from midcourse.batch.results import RowEnd
 from midcourse.batch.runner import Summary, Watcher
 from midcourse.cli.view.run import TALLEST, RunView, draw_frame
@@ -28,7 +28,7 @@ WIDEST = 120
 
 @dataclass(kw_only=True)
 class Running:
-    row: Row
+    row: BatchRow
     since: float
     view: RunView
     recalled: bool
@@ -52,23 +52,23 @@ class Board(Watcher):
         self._now = now
         self._began = now()
         self._running: dict[int, Running] = {}
-        self._latest: list[tuple[Row, RowEnd]] = []
+        self._latest: list[tuple[BatchRow, RowEnd]] = []
         self._reasons: Counter[str] = Counter()
         self._succeeded = self._verified = self._before = self._driven = 0
 
     # --- events of the batch
 
-    def found(self, row: Row, end: RowEnd) -> None:
+    def found(self, row: BatchRow, end: RowEnd) -> None:
         self._before += 1
         self._count(end)
 
-    def began(self, row: Row, *, resumed: bool) -> None:
+    def began(self, row: BatchRow, *, resumed: bool) -> None:
         view = RunView(name=self._batch.job.name, goal=row.job.task.goal, run_id=row.run, marks=self._marks)
         self._running[row.number] = Running(row=row, since=self._now(), view=view, recalled=not resumed)
         if resumed:
             self._say(f"row {row.number} continues: {row.label}")
 
-    async def on_progress(self, row: Row, progress: Progress) -> None:
+    async def on_progress(self, row: BatchRow, progress: Progress) -> None:
         running, run_id = self._running[row.number], progress.run.id
         if not running.recalled:
             running.recalled = True
@@ -77,7 +77,7 @@ class Board(Watcher):
         version = running.view.narrator.new_plan_version(progress.event)
         running.view.add_turn(progress, await self._store.plan(run_id, version) if version else None)
 
-    def ended(self, row: Row, end: RowEnd) -> None:
+    def ended(self, row: BatchRow, end: RowEnd) -> None:
         self._driven += self._running.pop(row.number, None) is not None
         self._count(end)
         self._latest = [*self._latest, (row, end)][-LATEST:]
@@ -188,7 +188,7 @@ class Board(Watcher):
     def _latest_lines(self, width: int, most: int) -> list[Text]:
         return [self._latest_line(row, end, width) for row, end in self._latest[::-1][: max(0, most)]]
 
-    def _latest_line(self, row: Row, end: RowEnd, width: int) -> Text:
+    def _latest_line(self, row: BatchRow, end: RowEnd, width: int) -> Text:
         if end.success:
             sign, style = (self._marks.done, "green") if end.verified else (self._marks.claimed, "yellow")
         else:

@@ -71,7 +71,7 @@ class Site:
     origins: frozenset[str]
 
 
-class Guard:
+class RequestGuard:
     def __init__(self, app: ASGIApp, *, site: Site, limit: RateLimit | None = None) -> None:
         self._app = app
         self._site = site

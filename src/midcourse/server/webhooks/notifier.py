@@ -10,10 +10,10 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from midcourse.blame import format_traceback
 from midcourse.domain.approval import Question
 from midcourse.domain.result import Result
 from midcourse.errors import MidcourseError
+from midcourse.exception_text import format_traceback
 from midcourse.ports.store import RunQuery
 from midcourse.presentation.question import TITLES
 from midcourse.presentation.result import headline
