@@ -17,7 +17,13 @@ setup:
 
 # Compile requirements.lock from pyproject.toml; `just lock --upgrade` takes newer versions
 lock *args:
-    uv pip compile --quiet --universal --generate-hashes --extra browser --extra desktop --extra llm --extra mcp --extra oidc --extra otel --extra robot --extra s3 --extra server --extra slack --extra up --extra vision --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
+    uv pip compile --quiet --universal --generate-hashes --extra browser --extra desktop --extra llm --extra mcp --extra oidc --extra otel --extra pdf --extra robot --extra s3 --extra server --extra slack --extra up --extra vision --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
+
+# Write today's prompts into the golden files, the shipped recordings, and the transcripts whose answers still hold
+rekey:
+    uv run python -m tests.llm.test_prompts
+    uv run python -m tests.llm.recorded_tasks
+    uv run python -m benchmarks.reading_mind.replay --rekey
 
 # Compile the lock of the frameworks that examples are tested with
 lock-frameworks *args:
@@ -46,6 +52,7 @@ providers *args:
     uv pip sync --quiet --python .ci/tools/providers --require-hashes tests/providers/requirements.lock
     uv pip install --quiet --python .ci/tools/providers --no-deps --editable .
     .ci/tools/providers/bin/python -m pytest -q -c tests/providers/pytest.ini tests/providers {{ args }}
+    .ci/tools/providers/bin/python -m tests.providers.test_requests
 
 # Compile the lock of the MCP server that needs an environment of its own
 lock-mcp *args:

@@ -109,7 +109,7 @@ async def run_case(case: Case, folder: Path) -> Row:
         world = Browser(url + "/", origins=origins) if origins else Browser(url + "/")
         settings = Settings.load(overrides={"home": str(folder / case.name), "max_wall_seconds": f"{MAX_SECONDS:g}"})
         agent = Agent(world, FormFiller(brief), approver=approver, settings=settings)
-        result = await agent.run(Task(goal=case.goal, done_when=_make_check(case, brief, url)))
+        result = await agent.run(Task(goal=case.goal, done_when=_make_check(case, brief, url), files=[str(receipt)]))
         await asyncio.sleep(0.2)  # for a request that is still on its way
         seconds = time.monotonic() - began
         return _make_row(case, result, app, approver, arrived=len(arrived), seconds=seconds)

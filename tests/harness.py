@@ -61,6 +61,7 @@ from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.planner import PlanDraft, Planner
 from midcourse.ports.reflector import Reflector, RuleReflector
+from midcourse.ports.verifier import Verifier
 from midcourse.ports.world import World
 from midcourse.runtimes.driver import Driver
 from midcourse.store.memory import MemoryStore
@@ -89,8 +90,8 @@ def a_step(call: str = "click", effect: Effect = "set_state", **more: Any) -> Pl
 REPLAN_STEP = PlannedStep(version=1, index=0, place="replan")
 
 
-def ref(fingerprint: str = "f1", *, stale: bool = False) -> ObservationRef:
-    return ObservationRef(id=f"o-{fingerprint}", fingerprint=fingerprint, zones=3, surface="Shop", stale=stale)
+def ref(fingerprint: str = "f1", **more: Any) -> ObservationRef:
+    return ObservationRef(id=f"o-{fingerprint}", fingerprint=fingerprint, **_fill(more, zones=3, surface="Shop"))
 
 
 NO_WAITS: dict[str, Any] = {"replan_interval_seconds": 0.0, "backoff_jitter": 0.0}
@@ -167,8 +168,9 @@ class Drill:
     def opens(self, opened: bool = True, **more: Any) -> "Drill":
         return self.tell(WorldOpened(answers=self.pending(OpenWorld).id, opened=opened, **more))
 
-    def sees(self, fingerprint: str = "f1", *, after: float = 1.0, **more: Any) -> "Drill":
-        return self.tell(Observed(answers=self.pending(Observe).id, seen=ref(fingerprint), **more), after)
+    def sees(self, fingerprint: str = "f1", *, after: float = 1.0, meets_goal: bool = False, **more: Any) -> "Drill":
+        seen = ref(fingerprint, meets_goal=meets_goal)
+        return self.tell(Observed(answers=self.pending(Observe).id, seen=seen, **more), after)
 
     def sees_nothing(self, reason: str = "failed", **more: Any) -> "Drill":
         return self.tell(Observed(answers=self.pending(Observe).id, reason=reason, **more))
@@ -200,7 +202,10 @@ class Drill:
         phase = self.phase
         assert isinstance(phase, Asking)
         shown = tuple(step.consequence for step in phase.steps)
-        return self.tell(ApprovalDecided(question=phase.question, **_fill(more, verdict=verdict, shown=shown)), after)
+        return self.tell(
+            ApprovalDecided(question=phase.question, **_fill(more, verdict=verdict, shown=shown, more=phase.more)),
+            after,
+        )
 
     def posts_question(self) -> "Drill":
         return self.tell(PersonAsked(answers=self.pending(AskPerson).id))
@@ -443,6 +448,7 @@ class Bench:
     detour_planner: DetourPlanner | None = None
     closeness_judge: ClosenessJudge = field(default_factory=WordOverlap)
     reflector: Reflector | None = None
+    verifier: Verifier | None = None
     history: list[Progress] = field(default_factory=list[Progress])
 
     @property
@@ -461,6 +467,7 @@ class Bench:
             detour_planner=self.detour_planner,
             closeness_judge=self.closeness_judge,
             reflector=self.reflector or RuleReflector(),
+            verifier=self.verifier,
         )
 
     def with_limits(self, **changes: Any) -> "Bench":

@@ -333,9 +333,9 @@ def remove_part(what: str) -> Iterator[None]:
         yield
 
 
-def _believe_the_report(effect: Effect, report: Outcome, sight: Sight) -> Outcome:
+def _believe_the_report(effect: Effect, report: Outcome, sight: Sight, *, guessed: bool = False) -> Outcome:
     if effect != "irreversible":
-        return verify.judge(effect, report, sight)
+        return verify.judge(effect, report, sight, guessed=guessed)
     if report.status == "ok":
         return replace(report, evidence="expectation")
     return replace(report, status="no_effect", reason="no_effect", evidence="absent_when")

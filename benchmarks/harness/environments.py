@@ -1,10 +1,12 @@
 """Virtual environments for packages that the project does not depend on, pinned by hash.
 
-They are installed at first use under `benchmarks/.cache`, which is not in git, and again when the pins change.
+They are installed at first use under `benchmarks/.cache`, which is not in git, and again when the pins change. Several checkouts on one
+machine share them if `BENCHMARKS_CACHE` names a folder.
 """
 
 import fcntl
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from pathlib import Path
 
 from benchmarks import ROOT
 
-CACHE = ROOT / "benchmarks" / ".cache"
+CACHE = Path(os.environ.get("BENCHMARKS_CACHE") or ROOT / "benchmarks" / ".cache").resolve()
 
 
 def install_environment(requirements: Path) -> Path:
@@ -35,7 +37,7 @@ def find_packages_folder(environment: Path) -> Path:
 @contextmanager
 def make_once(folder: Path) -> Iterator[bool]:
     """Yield whether the caller must make this folder. One process at a time; what an interrupted try left is removed."""
-    CACHE.mkdir(exist_ok=True)
+    CACHE.mkdir(parents=True, exist_ok=True)
     finished = folder.with_name(f"{folder.name}.made")
     with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -56,6 +56,9 @@ PLAYBOOK = Playbook(
 class NoteTaker:
     """The planner of the task: dismisses message boxes, fills in empty fields, saves, and navigates back from other pages."""
 
+    given = True
+    """What a page sends because of its steps is asked about, as for a plan of the author: for a model's step without `says` it would wait."""
+
     async def plan(self, context: PlanningContext) -> PlanDraft:
         if context.observation.zone("dialog"):
             return PlanDraft(steps=(Draft(zone="dialog", skill="dismiss"), Draft(zone=REPLAN)), final=False)

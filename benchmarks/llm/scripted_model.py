@@ -22,7 +22,11 @@ Evidence: TypeAlias = Literal["all", "final", "none"]
 
 # --- what a prompt shows
 
-_ZONE = re.compile(r'^(\S+) (\S+) ("(?:[^"\\]|\\.)*")((?: \S+=(?:"(?:[^"\\]|\\.)*"|\S+))*)$')
+_ZONE = re.compile(
+    r'(?<!\S)(\S+) ([^\s|]+) ("(?:[^"\\]|\\.)*")((?: \S+=(?:"(?:[^"\\]|\\.)*"|\S+))*)|"(?:[^"\\]|\\.)*"|[^|"\s][^|"]*'
+)
+"""A zone, or the text of a cell in a row of a table."""
+_GROUP = re.compile(r'in ("(?:[^"\\]|\\.)*"):$')
 _STATE = re.compile(r' (\S+?)=("(?:[^"\\]|\\.)*"|\S+)')
 _SURFACE = re.compile(r'surface ("(?:[^"\\]|\\.)*")(?: at ("(?:[^"\\]|\\.)*"))?')
 
@@ -30,30 +34,48 @@ _SURFACE = re.compile(r'surface ("(?:[^"\\]|\\.)*")(?: at ("(?:[^"\\]|\\.)*"))?'
 def read_page(text: str) -> Page:
     page = Page()
     for name in ("SCREEN", "CHANGES"):
+        group = ""
         for line in _fence(text, name).splitlines():
-            _read_line(line, page)
+            if begins := _GROUP.match(line):
+                group = json.loads(begins[1])
+                continue
+            group = group if line.startswith(" ") else ""
+            _read_line(line, group, page)
     page.finished = _fence(text, "FINISHED") + _fence(text, "FINISHED_HERE")
     if f"$secret.{SECRET}" in _fence(text, "VALUES"):
         page.password = f"$secret.{SECRET}"
     return page
 
 
-def _read_line(line: str, page: Page) -> None:
+def _read_line(line: str, group: str, page: Page) -> None:
     if surface := _SURFACE.match(line):
         page.title, page.address = json.loads(surface[1]), json.loads(surface[2] or '""')
     elif line.startswith("gone: "):
         for gone in line.split()[1:]:
             page.elements.pop(gone, None)
-    elif zone := _ZONE.match(line):
-        state = {name: json.loads(value) if value[0] == '"' else value for name, value in _STATE.findall(zone[4])}
-        page.elements[zone[1]] = Element(
-            id=zone[1],
-            role=zone[2],
-            name=json.loads(zone[3]),
-            value=state.get("value", ""),
-            within=state.get("within", ""),
-            covered=state.get("covered") == "true",
-        )
+    elif line.startswith(("|", "table:")):
+        found = [*_ZONE.finditer(line.removeprefix("table:"))]
+        row = next((each[0].strip().strip('"') for each in found if not each[1]), "")
+        for n, each in enumerate(found):
+            if each[1]:
+                _read_zone(each, row, page)
+            else:  # the text of a cell, which has no id
+                name = f"cell {len(page.elements)} {n}"
+                page.elements[name] = Element(id=name, role="cell", name=each[0].strip().strip('"'), within=row)
+    elif (zone := _ZONE.match(line.strip())) and zone[1]:
+        _read_zone(zone, group, page)
+
+
+def _read_zone(zone: re.Match[str], within: str, page: Page) -> None:
+    state = {name: json.loads(value) if value[0] == '"' else value for name, value in _STATE.findall(zone[4])}
+    page.elements[zone[1]] = Element(
+        id=zone[1],
+        role=zone[2],
+        name=json.loads(zone[3]),
+        value=state.get("value", ""),
+        within=state.get("within", within),
+        covered=state.get("covered") == "true",
+    )
 
 
 def _fence(text: str, name: str) -> str:

@@ -34,6 +34,10 @@ class TaskInvalid(MidcourseError):
     """The task, its file or a setting cannot be run as written; the message says what to change."""
 
 
+class OutputInvalid(MidcourseError):
+    """The run has no output of the type that was asked for."""
+
+
 class SkillInvalid(MidcourseError):
     """A world declares a skill or probe that is not valid; the message names it."""
 

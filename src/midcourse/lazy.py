@@ -40,6 +40,8 @@ def lazy_imports(module: dict[str, Any]) -> Generator[None]:
             return _Home(name)
         return imports(name, *rest, **named)  # another thread imports something
 
+    # Replacing the function that import statements call is the only way in which each name is written once, type checkers see it,
+    # and nothing is imported. It is replaced for the block alone, and only the block's own module sees another one.
     with _one_at_a_time:
         builtins.__import__ = note
         try:

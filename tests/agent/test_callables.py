@@ -58,6 +58,7 @@ async def test_false_rejects() -> None:
         ("repeat", "rejected", "rejected"),
         ("stuck", "go_on", "stop"),
         ("question", "stop", "stop"),
+        ("more", "stop", "stop"),
     ],
 )
 async def test_true_confirms_no_effect_and_sends_nothing_again(about: Any, yes: str, no: str) -> None:

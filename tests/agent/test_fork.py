@@ -148,6 +148,15 @@ async def test_an_approval_of_the_recorded_run_does_not_count_in_the_fork() -> N
     assert (result.final_reason, len(fork_.stage.effects)) == ("rejected", 0)
 
 
+async def test_what_a_person_granted_to_the_recorded_run_is_not_granted_to_the_fork() -> None:
+    costly: dict[str, Any] = {"max_cost_usd": 0.1, "plan_cost_usd": 0.2, "approvals": "always"}
+    journal = await record_journal(make_shop(**costly, approver=Approves(more=True)))
+    states = list_states(journal.opening, journal.rows)
+    at = next(run.seq for run in states if run.raises)
+    result = await (await make_branch(journal, at, make_shop(**costly, approver=Approves()))).result()
+    assert result.final_reason == "budget_exhausted"
+
+
 async def test_a_question_that_is_open_is_put_again() -> None:
     asking = make_shop(approvals="always", approver=Approves())
     journal = await record_journal(asking)

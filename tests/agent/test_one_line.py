@@ -51,6 +51,7 @@ def test_a_sentence_becomes_a_job():
         {"goal": "Pay $5 for $input.item, not $$input.item or $input.other", "inputs": {"item": "a $ lamp", "n": 2}},
         {"goal": "Is it $input.sure?", "inputs": {"sure": True, "price": 12.5, "unknown": None}, "at": f"{SHOP}/?q=$x"},
         {"secrets": ("password", "pin@https://login.example/path")},
+        {"files": (__file__,), "uploads": Path(__file__).parent, "goal": "Send $file.test_one_line.py"},
         {"origins": {SHOP: {"safe": ["POST /$basket*"]}}, "goal": 'Write "a"\n[world]\nname = "x"'},
     ],
 )
@@ -143,3 +144,16 @@ async def test_a_dry_run_drops_what_is_irreversible_whatever_anybody_would_say()
     assert refused is not None
     assert refused.verdict == "rejected"
     assert dry.dropped == make_question("irreversible")
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"files": ("none.pdf",)}, "there is no such file"),
+        ({"uploads": "none"}, "there is no such folder"),
+        ({"files": (__file__,), "uploads": "."}, "only files in that folder may be uploaded"),
+    ],
+)
+def test_a_file_that_cannot_be_uploaded_is_refused_before_the_run(fields: dict[str, Any], problem: str):
+    with pytest.raises(TaskInvalid, match=problem):
+        job_for(make_task(**fields))

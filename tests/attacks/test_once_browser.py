@@ -54,7 +54,7 @@ class Clicks:
         self._turn += 1
         button = next(zone.id for zone in context.observation.zones if zone.label == "Place order")
         never = Expectation(checks=(SurfaceMatches(pattern="Thank you*"),))
-        click = Draft(zone=button, skill="click", expect=never)
+        click = Draft(zone=button, skill="click", says="Place the order", expect=never)
         if self._turn % 2 and self._bodys:
             return PlanDraft(
                 steps=(Draft(zone="__global__", skill="navigate", arguments=(("url", self._bodys.pop(0)),)),),

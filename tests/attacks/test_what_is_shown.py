@@ -13,7 +13,7 @@ from rich.console import Console
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill
 from midcourse.agent.control import LocalControl
 from midcourse.cli.session.deciding import _question_json
-from midcourse.domain.approval import CommitSet, Consequence, Decision, Question
+from midcourse.domain.approval import CommitSet, Consequence, Decision, FieldWords, Question
 from midcourse.domain.plan import Target
 from midcourse.policy.approval.objection import find_objection
 from midcourse.policy.approval.question import describe_change
@@ -264,3 +264,47 @@ async def test_approve_shown_is_refused_with_the_difference_if_something_else_is
     ]
     assert await there.find_changes(NEW, ["made up"]) == ()
     assert await there.find_changes(NEW, [now, seen]) != ()
+
+
+SAID = (
+    FieldWords(name="priority", value="3", label="Priority", shows="High", how="entered"),
+    FieldWords(name="note", value="hums", label="Note"),
+    FieldWords(name="sku", value="A-7", how="served"),
+)
+VALUES = (
+    ("csrf_token", "a3f9c2d871b4e6f0a1b2c3d4"),
+    ("sku", "A-7"),
+    ("note", "hums"),
+    ("total", "9"),
+    ("priority", "3"),
+)
+
+
+def test_what_was_entered_comes_first_and_hidden_values_of_the_server_last():
+    """Nothing is left out, and what the page says of values changes nothing of what is approved."""
+    plain = CommitSet(address=f"POST {ADDRESS}", values=VALUES, sources=(("total", "hidden"),))
+    one = asked(replace(plain, words=SAID))
+    shown = panel(one)
+    places = [shown.index(text) for text in ("Priority (priority)", "Note (note)", "total", "csrf_token = ", "sku = ")]
+    assert places == sorted(places)
+    assert "High (3)" in shown
+    (line,) = [line for line in shown.splitlines() if "csrf_token" in line]
+    assert 'also csrf_token = "a3f9c2d871b4e6f0a1b2c3d4", sku = "A-7" (tokens and hidden fields)' in line
+    assert consequence_digest("r", one.consequences[0]) == consequence_digest("r", asked(plain).consequences[0])
+    (step,) = as_json(one)["would"]
+    assert {(row["name"], row["value"]) for row in step["shows"]} >= set(VALUES)
+
+
+def test_a_hidden_value_that_changed_is_not_put_aside():
+    before = asked(CommitSet(address=f"POST {ADDRESS}", values=VALUES, words=SAID)).consequences[0]
+    values = tuple((name, "B-8" if name == "sku" else value) for name, value in VALUES)
+    served = FieldWords(name="sku", value="B-8", how="served")
+    shown = panel(asked(CommitSet(address=f"POST {ADDRESS}", values=values, words=(served,)), changed_from=before))
+    assert "sends sku" in shown
+    assert "A-7 → B-8" in shown
+
+
+def test_equal_requests_are_one_address_with_a_count():
+    one = asked(CommitSet(address=" and ".join([f"POST {ADDRESS}"] * 5), values=(("1: event", "scroll"),)))
+    assert panel(one, 120).count(ADDRESS) == 1
+    assert f"POST {ADDRESS} (5 requests)" in panel(one, 120)

@@ -17,6 +17,7 @@ from midcourse.domain.approval import Decision, Question
 from midcourse.drive import Progress
 from midcourse.errors import RunBusy, RunUnknown, TaskInvalid
 from midcourse.store.sqlite import SqliteStore
+from midcourse.testing import Approves
 from midcourse.worlds.simulated.effects import read_effects
 
 TASK = """
@@ -273,6 +274,14 @@ async def test_approver_knows_the_row(make_job: Callable[..., Job], home: Path):
     summary = await run_stored_batch(batch, approver_for=Clerk)
     assert summary.by_reason == {"rejected": 1}
     assert count_orders(home) == {"PO-2": 1}
+
+
+async def test_a_row_at_its_ceiling_ends_without_a_question(make_job: Callable[..., Job], home: Path):
+    asked = Approves(more=True)
+    job = make_job(approvals="always", max_cost_usd="0.1", plan_cost_usd="0.2")
+    summary = await run_stored_batch(new_batch(job, make_csv("PO-1"), "b"), approver_for=lambda row: asked)
+    assert summary.by_reason == {"budget_exhausted": 1}
+    assert asked.questions == []
 
 
 async def test_without_an_approver_nothing_is_approved(make_job: Callable[..., Job], home: Path):

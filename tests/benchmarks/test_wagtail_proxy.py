@@ -14,14 +14,19 @@ PAGE = b"<html><body><h1>Pages</h1></body></html>"
 
 class Upstream(BaseHTTPRequestHandler):
     seen: list[tuple[str, str]]
+    chunked = False
 
     def do_GET(self) -> None:
         self.seen.append((self.command, self.headers.get("Cookie") or ""))
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
+        if self.chunked:
+            self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        self.wfile.write(PAGE)
+        self.wfile.write(
+            b"9\r\n%b\r\n%x\r\n%b\r\n0\r\n\r\n" % (PAGE[:9], len(PAGE) - 9, PAGE[9:]) if self.chunked else PAGE
+        )
 
     do_POST = do_GET
 
@@ -52,6 +57,12 @@ def asked(url: str, method: str = "GET", body: bytes = b"") -> tuple[int, bytes,
 
 def is_any(request: Request) -> bool:
     return True
+
+
+def test_a_body_in_chunks_arrives_without_their_lengths(upstream: tuple[str, int], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Upstream, "chunked", True)
+    with in_front_of(Proxy(upstream)) as url:
+        assert asked(url)[1] == PAGE
 
 
 def test_nothing_is_spoiled_unless_a_fault_is_due(upstream: tuple[str, int]):

@@ -34,8 +34,8 @@ def test_a_claim_exits_with_0_or_with_3_if_it_must_be_verified(cli: Cli, lying_m
     task = write_task()
     output = cli("run", task, "--run-id", "lamp")
     assert output.code == 0
-    assert "done, not verified; nothing was sent\n" in output.out
-    assert "`sends = true` in a task file" in output.out
+    assert "done, but nothing checked it; nothing was sent\n" in output.out
+    assert "run it again with --sends" in output.out
     assert not (home / "runs" / "lamp" / "effects.jsonl").exists(), "the shop has no order"
     told = cli("run", task, "--json", "--require-verified")
     assert (told.code, told.json["success"], told.json["verified"], told.json["sending"]) == (3, True, False, "nothing")
@@ -92,7 +92,7 @@ def test_the_end_must_be_awaited_to_be_verified(cli: Cli):
 
 def test_a_claim_has_no_green_tick(tmp_path: Path, lying_model: ModelServer):
     with run_in_terminal(tmp_path, "run", write_task()) as user:
-        user.wait_for("done, not verified")
+        user.wait_for("done, but nothing checked it")
         assert user.wait_for_exit() == 0
-    assert "○ done, not verified; nothing was sent" in user.output
+    assert "○ done, but nothing checked it; nothing was sent" in user.output
     assert "✓ done" not in user.output

@@ -49,7 +49,8 @@ def test_a_dry_run_drops_the_request_although_the_settings_say_never_to_ask(desk
     assert (output.code, output.json["dry_run"]) == (0, True)
     (would,) = output.json["would"]
     assert {"kind": "address", "name": "", "value": f"POST {desk.address}/tickets"} in would["shows"]
-    assert {"kind": "value", "name": "customer", "value": "C-4711"} in would["shows"]
+    customer = {"kind": "value", "name": "customer", "value": "C-4711", "label": "Customer number"}
+    assert customer in would["shows"], would["shows"]
     assert desk.tickets == []
 
 
@@ -61,7 +62,7 @@ def test_the_terminal_asks_and_shows_the_evidence_at_the_end(desk: Desk, tmp_pat
         code = user.wait_for_exit()
     assert code == 0, user.output
     assert desk.tickets == ["C-4711"]
-    for words in ("$0.", "POST", "what was expected was seen", "midcourse init task"):
+    for words in ("$0.", "POST", "seen afterwards:", "midcourse init task"):
         assert words in user.output, user.output
 
 

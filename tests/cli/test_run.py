@@ -95,8 +95,9 @@ def test_plan_carried_out_is_not_called_verified(cli: Cli, tmp_path: Path) -> No
     path.write_text(head + tail[tail.index("[world]") :])
     result = cli("run", str(path), "--set", "approvals=never")
     assert result.code == 0
-    assert "done, not verified\n" in result.out
-    assert "done_when" in result.out
+    assert "done, and the screen shows it\n" in result.out
+    assert "seen afterwards: " in result.out
+    assert "next    look yourself whether it is there" in result.out
 
 
 def test_a_second_run_of_the_same_name_is_refused(cli: Cli) -> None:

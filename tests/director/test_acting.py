@@ -354,6 +354,27 @@ def test_a_step_that_turns_out_to_be_irreversible_needs_approval() -> None:
     assert isinstance(drill.phase, Verifying), "irreversible by now: a word is not enough"
 
 
+def test_what_the_plan_did_not_mean_to_send_waits_where_a_person_would_be_asked() -> None:
+    drill = Drill().to_acting(a_step("click"), final=True).acts_held("pay", unsent=("PUT /layout",))
+    act = drill.pending(Act)
+    assert (act.leaves, act.effect, act.consequence) == (("PUT /layout",), "set_state", "")
+    drill.acts("ok", unmet="not sent: click would send PUT /layout; it waits as request1")
+    assert drill.pending(MakePlan).why == "not sent: click would send PUT /layout; it waits as request1"
+    assert (drill.run.counts.executions, drill.run.finished_irreversible, drill.run.attempts) == (1, (), ())
+
+
+def test_what_needs_no_question_does_not_wait() -> None:
+    drill = unasked().to_acting(a_step("click")).acts_held("pay", unsent=("PUT /layout",))
+    assert (drill.pending(Act).leaves, drill.pending(Act).consequence) == ((), "c-pay")
+
+
+def test_what_was_allowed_for_the_run_does_not_wait() -> None:
+    drill = Drill().to_acting(a_step("click"), a_step("click")).acts_held("pay", covers="layouts")
+    drill.decides("approved", once=False).sees("f1").acts("ok", **SEEN, identity="i-pay")
+    drill.acts_held("other", covers="layouts", unsent=("PUT /layout",))
+    assert (drill.pending(Act).leaves, drill.pending(Act).consequence) == ((), "c-other")
+
+
 def test_a_retry_sends_the_consequence_that_was_approved_last() -> None:
     """Else a person is asked about what would no longer be sent."""
     drill = Drill().to_acting(ORDER).decides("approved").sees("f1").acts_held("other").decides("approved").sees("f1")

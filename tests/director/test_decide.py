@@ -68,7 +68,12 @@ def everywhere() -> dict[str, Drill]:
         "advising: reflector": Drill(has_reflector=True)
         .to_acting(a_step())
         .acts("failed", reason="broken", fingerprint="f2"),
-        "advising: monitor": Drill(monitor="proposals").to_acting(a_step(), REPLAN_STEP).reviews().acts().sees("f2"),
+        "advising: monitor": Drill(monitor="proposals")
+        .to_acting(a_step(), REPLAN_STEP)
+        .reviews()
+        .acts()
+        .sees("f2")
+        .plans(a_step("next")),
         "advising: outliner": Drill(has_outliner=True, outline="on").to_planning(),
         "advising: judge": outlined().acts().sees("f2"),
         "concluding": Drill(has_done_when=True).to_acting(a_step()).acts(),

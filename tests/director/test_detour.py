@@ -290,7 +290,7 @@ def test_with_zero_iterations_there_are_no_detours() -> None:
 
 
 def test_every_model_call_of_a_detour_is_reserved_in_advance() -> None:
-    drill = Drill(has_detours=True, max_calls=2).to_detour()
+    drill = Drill(has_detours=True, max_calls=2, ask_for_more=False).to_detour()
     drill.plans_try("one").acts(fingerprint="f2")
     assert drill.ended[0] == "budget_exhausted"
     assert drill.run.budget.spent == Cost(calls=2)

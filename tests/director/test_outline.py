@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.commands import MakePlan
+from midcourse.domain.commands import Advise, MakePlan
 from midcourse.domain.events import CancelAsked, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.outline import CoarseGoal
 from tests.harness import REPLAN_STEP, Drill, a_step
@@ -101,6 +101,24 @@ def test_automatic_makes_no_outline_while_the_run_progresses() -> None:
     for screen in ("f2", "f3", "f4"):
         run.plans(a_step(screen), REPLAN_STEP).acts(fingerprint=screen).sees(screen)
     assert not run.advice_requests("outliner")
+
+
+def test_an_answer_to_a_question_and_six_healthy_plans_need_no_adviser() -> None:
+    run = Drill(has_outliner=True, has_reflector=True, outline="auto").to_planning()
+    run.plans(verdict="ask", detail="Which lamp?").decides("go_on", guidance="the blue one").sees("f1")
+    for screen in ("f2", "f3", "f4", "f1", "f5", "f6"):
+        run.plans(a_step(screen), REPLAN_STEP).acts(fingerprint=screen).sees(screen)
+    assert run.phase.kind == "planning"
+    assert not run.sent(Advise)
+
+
+def test_two_failures_on_the_way_are_not_being_stuck_if_each_plan_reaches_something() -> None:
+    run = Drill(has_outliner=True, outline="auto").to_planning()
+    for screen in ("f2", "f3", "f4"):
+        run.plans(a_step(screen), a_step("broken", transition=False)).acts(fingerprint=screen)
+        run.acts("failed", reason="not_found", fingerprint=screen)
+    assert run.run.counts.error_replans == 3
+    assert not run.sent(Advise)
 
 
 def in_vain(run: Drill, *steps: str) -> Drill:

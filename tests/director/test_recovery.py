@@ -7,6 +7,7 @@ import pytest
 from midcourse.domain.commands import Act, AskPerson, MakePlan, Observe, Wait
 from midcourse.domain.failure import FailureRule
 from midcourse.domain.phases import Acting, Asking, Looking
+from midcourse.domain.replace import replace
 from tests.harness import MISSING, Drill, a_step, ref
 
 ONE, TWO, THREE = a_step("one"), a_step("two"), a_step("three")
@@ -80,11 +81,29 @@ def test_a_step_that_was_never_sent_is_retried_at_once() -> None:
 
 
 @pytest.mark.parametrize("reason", ["unreachable", "not_permitted", "impossible"])
-def test_a_structural_failure_stops(reason: str) -> None:
-    drill = Drill().to_acting(ONE).acts("unreachable", reason=reason, detail="too far")
-    assert drill.ended == ("structural_failure", f"one failed: {reason} — too far")
+def test_a_structural_failure_bars_the_step_and_asks_the_planner_once(reason: str) -> None:
+    def barred(**more: Any) -> Drill:
+        return Drill(**more).to_acting(ONE).acts("unreachable", reason=reason, detail="too far")
+
+    why = f"one failed: {reason} — too far; the planner, asked once for another way,"
+    assert barred().pending(MakePlan).cause == "error"
+    for verdict in ("impossible", "gave_up", "garbage", "refused"):
+        assert barred().plans(verdict=verdict, detail="no").ended == ("structural_failure", f"{why} has none: no")
+    assert barred().plans(a_step("first"), ONE).ended == ("structural_failure", f"{why} planned it again")
+    other = barred().plans(a_step("two"))
+    assert other.pending(Act).index == 0
+    again = other.acts("failed", reason="permission", fingerprint="elsewhere").plans(ONE)
+    assert "was shown to be impossible" in again.pending(MakePlan).refused, "it is barred on every screen"
+    assert again.plans(ONE).ended[0] == "replan_no_change"
     patient = Drill(structural_stop=False).to_acting(ONE).acts("unreachable", reason=reason)
     assert patient.pending(MakePlan).cause == "error"
+
+
+def test_what_is_not_there_is_looked_for_after_the_screen_has_settled() -> None:
+    assert Drill().to_acting(ONE).acts(**MISSING).pending(Observe).settle
+    earlier = Drill()
+    earlier.run = replace(earlier.run, format=3)
+    assert not earlier.to_acting(ONE).acts(**MISSING).pending(Observe).settle
 
 
 def test_a_worlds_permission_denied_is_planned_around() -> None:
@@ -191,7 +210,7 @@ def test_a_users_rule_decides_what_is_retried_and_what_is_hopeless() -> None:
     drill = Drill(failures=rules).to_acting(ONE).acts("failed", reason="odd").waits()
     assert drill.pending(Act).index == 0
     drill.acts("failed", reason="else", detail="There is NO LICENCE for this")
-    assert drill.ended[0] == "structural_failure"
+    assert drill.plans(verdict="impossible").ended[0] == "structural_failure"
 
 
 # --- where replanning is not wanted

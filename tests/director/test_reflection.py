@@ -88,7 +88,7 @@ def test_recovery_is_the_same_with_and_without_a_reflector(reason: str) -> None:
 
 def test_a_failure_that_is_retried_or_ends_the_run_is_not_explained() -> None:
     assert failing("grasp_slipped").phase.kind == "backing_off"
-    assert failing("unreachable").ended[0] == "structural_failure"
+    assert failing("unreachable").phase.kind == "planning", "the proof says enough"
     assert failing(max_error_replans=0).ended[0] == "replan_exhausted"
 
 
@@ -131,3 +131,29 @@ def test_pause_and_cancel_work_during_an_explanation_which_is_kept() -> None:
     assert paused.phase.kind == "paused"
     assert root_cause_for_planner(paused.records().tell(ResumeAsked()).sees("f2")) == WHY
     assert failing().tell(CancelAsked()).ended[0] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("reason", "detail", "times", "asked"),
+    [
+        ("bad_arguments", "type_text refuses line breaks: press Enter with press_keys", 1, False),
+        ("missing_dependency", "it needs 'create_invoice'", 1, False),
+        ("error", "ValueError: the date must be YYYY-MM-DD", 1, False),
+        ("bad_arguments", "", 1, True),
+        ("bad_arguments", "no such value", 2, True),
+        ("broken", "something went wrong", 1, True),
+        ("expectation_unmet", "it showed something else", 1, True),
+    ],
+    ids=["arguments", "result", "exception", "without words", "again", "unclassified", "unmet"],
+)
+def test_the_reflector_is_not_asked_if_the_error_is_the_answer(
+    reason: str, detail: str, times: int, asked: bool
+) -> None:
+    run = Drill(has_reflector=True, max_step_retries=0).to_planning()
+    before = 0
+    for number in range(times):
+        before = len(run.advice_requests("reflector"))
+        run.plans(a_step(f"s{number}")).acts("failed", reason=reason, detail=detail, fingerprint=f"f{number}")
+        if run.phase.kind == "looking":
+            run.sees(f"f{number}")
+    assert (len(run.advice_requests("reflector")) > before) == asked

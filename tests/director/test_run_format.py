@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from midcourse.codec import decode, decode_any, encode
-from midcourse.domain.approval import Grant, OutcomeAnswer, Withdrawn
+from midcourse.domain.approval import Grant, OutcomeAnswer, Raise, Withdrawn
 from midcourse.domain.budget import Budget, Cost, Limits
 from midcourse.domain.commands import (
     Act,
@@ -81,7 +81,7 @@ from midcourse.domain.phases import (
 )
 from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.reflection import Analysis, Fix, Reflection
-from midcourse.domain.run import FORMAT, READABLE, Counts, Issued, Origin, Run
+from midcourse.domain.run import FORMAT, READABLE, Counts, Issued, Origin, Progress, Run
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 FIXTURE = FIXTURES / f"run-format-{FORMAT}.json"
@@ -410,6 +410,28 @@ RUNS: tuple[Run, ...] = (
             then=Ask(about="happened", steps=(PAY,), purpose="segment", then=DENIAL, doubt=DOUBT, against="expectation")
         )
     ),
+    in_phase(
+        Verifying(doubt=replace(DOUBT, reads=True)),
+        Verify(id=20, timeout=210.0, version=2, index=1, doubted=19, reads=True),
+    ),
+    in_phase(Paused(then=Advance()), progress=Progress(known=("01234567", "11234567"), fresh=True, idle=1)),
+    replace(
+        in_phase(
+            Asking(
+                about="more",
+                steps=(),
+                purpose="segment",
+                question=20,
+                then=Advance(),
+                more=COST,
+                otherwise=End(reason="budget_exhausted", detail="30 of 30 calls are used"),
+            ),
+            AskPerson(
+                id=20, about="more", steps=(), expires_at=1800003700.0, detail="30 of 30 calls are used", more=COST
+            ),
+        ),
+        raises=(Raise(question=5, more=Cost(microusd=500_000), by="ada"),),
+    ),
 )
 """New runs are added at the end, so that those before them are compared with the fixtures of earlier formats."""
 
@@ -434,17 +456,23 @@ def test_a_stored_run_is_read_as_what_it_was_and_written_as_it_stood(number: int
     assert encode(decode(Run, stored)) == stored
 
 
-EARLIER = ("run-format-1.json", "run-format-2-without-counters.json", "run-format-2.json")
-"""The second lacks fields with defaults, and so do all."""
+EARLIER = {
+    "run-format-1.json": (28, 2),
+    "run-format-2-without-counters.json": (28, 2),
+    "run-format-2.json": (28, 2),
+    "run-format-3.json": (30, 3),
+}
+"""The number of runs in a fixture, and the format that they are read as. All lack fields with defaults."""
 
 
 @pytest.mark.parametrize("name", EARLIER)
 def test_runs_of_earlier_formats_are_read_and_keep_their_rules(name: str) -> None:
-    stored = lines(FIXTURES / name)
-    assert len(stored) == 28
+    stored, (count, kept) = lines(FIXTURES / name), EARLIER[name]
+    assert len(stored) == count
     for line, run in zip(stored, RUNS, strict=False):
-        assert decode(Run, line) == decode(Run, line.encode()) == replace(run, format=2)
-        assert not decode(Run, line).rechecks
+        assert decode(Run, line) == decode(Run, line.encode()) == replace(run, format=kept)
+        assert decode(Run, line).rechecks == (kept >= 3)
+        assert not decode(Run, line).reads_before_asking
 
 
 EVENTS_OF_FORMAT_1: dict[str, Event] = {

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from midcourse.domain.argument import OutputValue
 from midcourse.domain.budget import Cost
-from midcourse.domain.commands import MakePlan, Observe, OpenWorld
-from midcourse.domain.events import Guided
+from midcourse.domain.commands import Act, Advise, CheckDone, MakePlan, Observe, OpenWorld
+from midcourse.domain.events import Acted, Guided, Observed
 from midcourse.domain.phases import Acting, BackingOff, Concluding, Looking, Opening, Planning
-from tests.harness import REPLAN_STEP, Drill, a_step
+from midcourse.domain.run import FORMAT
+from tests.harness import REPLAN_STEP, Drill, a_step, ref
 
 ONE, TWO = a_step("one"), a_step("two")
 
@@ -120,6 +122,40 @@ def test_replan_is_never_acted_on_but_looked_at_and_planned() -> None:
     assert drill.run.counts.executions == 1
 
 
+def test_a_goal_that_a_screen_shows_is_checked_before_the_planner_is_paid() -> None:
+    drill = Drill(has_done_when=True).to_acting(ONE, REPLAN_STEP).acts(fingerprint="f2").sees("f2", meets_goal=True)
+    assert isinstance(drill.phase, Concluding)
+    assert len(drill.sent(MakePlan)) == 1
+    assert drill.checks("met").ended[0] == "goal_reached"
+
+
+def test_a_goal_that_is_not_met_after_all_leads_to_the_plan_and_is_not_checked_again() -> None:
+    drill = Drill(has_done_when=True).to_acting(ONE, REPLAN_STEP).acts(fingerprint="f2").sees("f2", meets_goal=True)
+    drill.checks("unmet", detail="a request has not been sent")
+    assert drill.pending(MakePlan).cause == "adaptive"
+    assert drill.run.counts.error_replans == 0
+    assert len(drill.sent(CheckDone)) == 1
+
+
+def test_a_goal_that_is_seen_after_a_failure_needs_no_other_plan() -> None:
+    drill = Drill(has_done_when=True).to_acting(ONE, TWO).acts().acts("not_done", reason="permission", fingerprint=None)
+    assert isinstance(drill.sees("f2", meets_goal=True).phase, Concluding)
+
+
+@pytest.mark.parametrize("why", ["met at the start", "output", "guidance", "an earlier format"])
+def test_a_goal_that_tells_too_little_is_left_to_the_planner(why: str) -> None:
+    drill = Drill(has_done_when=True).starts().opens().sees("f1", meets_goal=why == "met at the start")
+    if why == "output":
+        drill.run = replace(drill.run, wants_data=True)
+    if why == "an earlier format":
+        drill.run = replace(drill.run, format=3)
+    drill.plans(ONE, REPLAN_STEP)
+    if why == "guidance":
+        drill.tell(Guided(text="and another one"))
+    drill.acts(fingerprint="f2").sees("f2", meets_goal=True)
+    assert isinstance(drill.phase, Planning)
+
+
 def test_a_transition_that_is_seen_is_an_extension_and_no_replan() -> None:
     drill = Drill().to_acting(ONE, REPLAN_STEP).acts().sees("f2")
     assert (drill.run.counts.extensions, drill.run.counts.replans) == (1, 0)
@@ -128,8 +164,43 @@ def test_a_transition_that_is_seen_is_an_extension_and_no_replan() -> None:
 def test_a_transition_that_did_not_happen_counts_as_a_replan() -> None:
     drill = Drill().to_acting(ONE, REPLAN_STEP).acts().sees("f1")
     assert (drill.run.counts.extensions, drill.run.counts.replans) == (0, 1)
-    stale = Drill().to_acting(ONE, REPLAN_STEP).acts("ok", fingerprint="f2").sees_nothing()
+    stale = Drill().to_acting(ONE, REPLAN_STEP).acts("ok", fingerprint=None).sees_nothing()
     assert (stale.run.counts.extensions, stale.run.counts.replans) == (0, 1)
+
+
+def calls(drill: Drill, *names: str, results: str = "") -> Drill:
+    """A plan of one call for each name, in a world that shows nothing."""
+    for name in names:
+        seen = replace(ref("functions"), zones=0)
+        drill.plans(a_step(name, "read"), REPLAN_STEP)
+        drill.tell(Acted(answers=drill.pending(Act).id, seen=seen, results=results and f"{results} of {name}"))
+        if drill.phase.kind == "looking":
+            drill.tell(Observed(answers=drill.pending(Observe).id, seen=seen))
+    return drill
+
+
+def of_functions(number: int = FORMAT) -> Drill:
+    drill = Drill(has_outliner=True, outline="auto", max_replans=2)
+    drill.run = replace(drill.run, format=number)
+    return drill.to_planning("functions")
+
+
+def test_new_calls_of_functions_are_no_replans_although_nothing_is_shown() -> None:
+    drill = calls(of_functions(), *(f"look up {number}" for number in range(7)))
+    assert isinstance(drill.phase, Planning)
+    assert (drill.run.counts.extensions, drill.run.counts.replans) == (7, 0)
+    assert not drill.sent(Advise)
+
+
+def test_the_same_call_again_is_a_replan_unless_its_result_is_new() -> None:
+    polled = calls(of_functions(), "poll", "poll", results="a")
+    assert (polled.run.counts.extensions, polled.run.counts.replans) == (1, 1)
+    assert calls(polled, "poll", results="b").run.counts.extensions == 2
+    assert calls(polled, "poll", "poll", results="b").ended[0] in ("replan_exhausted", "replan_no_change")
+
+
+def test_runs_of_earlier_formats_count_as_they_did() -> None:
+    assert calls(of_functions(3), "a", "b").run.counts.replans == 2
 
 
 def seven_pages(drill: Drill) -> Drill:
@@ -328,3 +399,57 @@ def test_every_replan_says_why() -> None:
         "try0 failed: rejected — no 0",
         "try1 failed: rejected — no 1",
     ]
+
+
+# --- what a plan tells the user and the next plan
+
+GIVEN = OutputValue(name="total", value=7)
+
+
+def test_an_answer_that_does_not_fit_is_asked_for_once_more_and_then_taken() -> None:
+    drill = Drill().to_planning().plans(ONE, mismatch="'data' lacks total")
+    assert drill.pending(MakePlan).refused == "'data' lacks total"
+    assert drill.plans(ONE, answer="7", mismatch="'data' lacks total").acts().ended
+
+
+def test_without_a_call_for_another_answer_the_first_is_taken() -> None:
+    drill = Drill(max_calls=1).to_planning().plans(ONE, mismatch="'data' lacks total")
+    assert drill.pending(Act)
+
+
+def test_a_planner_that_returns_data_before_anything_was_done_is_believed() -> None:
+    drill = Drill().to_planning().plans(verdict="done", answer="It is 7.", data=(GIVEN,))
+    assert drill.ended
+    assert (drill.run.answer, drill.run.given) == ("It is 7.", (GIVEN,))
+
+
+def test_a_note_goes_to_the_next_call_and_values_stay() -> None:
+    drill = Drill().to_planning().plans(ONE, REPLAN_STEP, note="page 2 is next", data=(GIVEN,), answer="so far")
+    drill = drill.acts().sees("f2")
+    assert drill.pending(MakePlan).note == "page 2 is next"
+    drill = drill.plans(verdict="garbage")
+    assert drill.pending(MakePlan).note == "page 2 is next"
+    drill = drill.plans(TWO, REPLAN_STEP).acts().sees("f3")
+    assert (drill.pending(MakePlan).note, drill.run.given) == ("", (GIVEN,))
+
+
+# --- steps for a screen that was not seen when they were planned
+
+
+def test_a_step_for_the_next_screen_is_tried_twice_and_then_planned_again_without_a_failure() -> None:
+    held = replace(a_step("save"), on="Rename *")
+    drill = Drill(final_looks="last").to_acting(a_step("go", transition=True), held)
+    assert drill.pending(Act).look, "it is held until the screen was seen"
+    drill.acts(fingerprint="next")
+    other = {"reason": "other_screen", "detail": "save (elsewhere)", "dispatched": False, "looked": False}
+    drill.acts("unreachable", **other)
+    assert drill.pending(Observe).settle, "the screen may still be loading"
+    drill.sees("next").acts("unreachable", **other)
+    made = drill.pending(MakePlan)
+    assert (made.cause, made.why, made.failure) == ("adaptive", "not done: save (elsewhere)", None)
+    assert (drill.run.attempts, drill.run.counts.error_replans, drill.run.counts.extensions) == ((), 0, 1)
+
+
+def test_no_other_step_can_claim_that_its_screen_did_not_come() -> None:
+    drill = Drill().to_acting(a_step("one")).acts("unreachable", reason="other_screen")
+    assert drill.pending(MakePlan).cause == "error"

@@ -30,7 +30,7 @@ def test_looks_and_acts_reserve_what_a_look_costs() -> None:
 
 
 def test_a_command_beyond_the_budget_is_not_issued() -> None:
-    drill = Drill(max_calls=1).to_acting(ONE, REPLAN_STEP).acts().sees("f2")
+    drill = Drill(max_calls=1, ask_for_more=False).to_acting(ONE, REPLAN_STEP).acts().sees("f2")
     assert drill.ended == ("budget_exhausted", "1 of 1 calls are used, and the next command may take 1")
     assert len(drill.sent(MakePlan)) == 1
 
@@ -39,11 +39,11 @@ def test_a_command_beyond_the_budget_is_not_issued() -> None:
     ("limits", "detail"),
     [
         ({"max_tokens": 10, "plan_tokens": 11}, "0 of 10 tokens are used, and the next command may take 11"),
-        ({"max_cost_usd": 0.1, "plan_cost_usd": 0.2}, "$0.00 are spent, and the next command may take $0.20"),
+        ({"max_cost_usd": 0.1, "plan_cost_usd": 0.2}, "$0.00 of $0.10 are spent, and the next command may take $0.20"),
     ],
 )
 def test_tokens_and_money_end_a_run_too(limits: dict[str, Any], detail: str) -> None:
-    assert Drill(**limits).to_planning().ended == ("budget_exhausted", detail)
+    assert Drill(**limits, ask_for_more=False).to_planning().ended == ("budget_exhausted", detail)
 
 
 def test_an_answer_above_its_reservation_is_recorded_and_ends_the_run() -> None:

@@ -69,7 +69,7 @@ def test_an_invalid_wait_does_no_harm(wait: float):
 
 
 def test_every_try_has_a_reservation_of_its_own():
-    drill = asked(plan_tokens=100, max_tokens=250)
+    drill = asked(plan_tokens=100, max_tokens=250, ask_for_more=False)
     unreachable(drill, cost=Cost(calls=1, tokens=100)).waits()
     unreachable(drill, cost=Cost(calls=1, tokens=100))
     drill.waits()

@@ -60,7 +60,7 @@ async def test_a_repeated_call_starts_nothing_and_another_one_does(tmp_path: Pat
     shop = Shop(tmp_path, approver=Approves())
     first = await shop.call()
     assert (first.status, first.did) == ("done", ("Order one Lamp",))
-    assert (first.says, first.verified) == ("done, not verified", False)
+    assert (first.says, first.verified) == ("done, and it was accepted", False)
     assert first.next.startswith("Nothing verified it. Tell the user so")
     assert await shop.call() == first
     shop.tool = shop.new_tool(approver=Approves())

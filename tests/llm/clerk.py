@@ -68,6 +68,6 @@ def click_on(request: ChatRequest, role: str, label: str, then: str) -> dict[str
 
 
 def find_zone(request: ChatRequest, role: str, label: str) -> str:
-    found = re.search(rf'^(\S+) {role} "{label}"', request.text, re.MULTILINE)
+    found = re.search(rf'(?:^| )(\S+) {role} "{label}"', request.text, re.MULTILINE)
     assert found, f"no {role} {label} in\n{request.text}"
     return found[1]

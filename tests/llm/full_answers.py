@@ -17,13 +17,33 @@ STEP: dict[str, Any] = {
     "skill": "send",
     "arguments": THREE,
     "says": "Send the letter",
-    "expect": {"page": "Sent*", "text": "a", "appears": "b", "gone": "c", "state": "d checked=true", "says": "e"},
+    "expect": [
+        {"name": "page", "value": "Sent*"},
+        {"name": "text", "value": "a"},
+        {"name": "appears", "value": "b"},
+        {"name": "gone", "value": "c"},
+        {"name": "state", "value": "d checked=true"},
+        {"name": "says", "value": "e"},
+    ],
     "probe": {"name": "was_sent", "arguments": THREE},
     "transition": False,
+    "as": "letter",
+    "on": "Letters",
 }
 STATE = {"text": "12", "checked": True, "enabled": False, "expanded": True, "selected": False}
 FULL: dict[str, dict[str, Any]] = {
-    "planner": {"verdict": "steps", "reason": "it is ready", "steps": [STEP], "final": True},
+    "planner": {
+        "reason": "it is ready",
+        "verdict": "steps",
+        "steps": [STEP],
+        "final": True,
+        "answer": "The letter was sent.",
+        "data": [
+            {"name": "number", "value": "7", "source": "$result.letter"},
+            {"name": "to", "value": "ada", "source": ""},
+        ],
+        "note": "the second page lists older letters",
+    },
     "detour_planner": {
         "verdict": "try",
         "reason": "it may be there",
@@ -44,7 +64,7 @@ FULL: dict[str, dict[str, Any]] = {
         "fix": "Fill it in",
         "changes": ["fill in the date"],
     },
-    "verifier": {"now": None, "before": True, "why": "it is not shown"},
+    "verifier": {"now": None, "before": True, "quote": "Order 17 placed", "why": "it is not shown"},
 }
 
 

@@ -198,7 +198,16 @@ BEHIND_DIALOG = replace(
 )
 
 PICTURE = (
-    Picture(png=b"", surface=FIRST.observation.surface, size=(640, 360)),
+    Picture(
+        png=b"",
+        surface=FIRST.observation.surface,
+        size=(640, 360),
+        goal=FIRST.task.goal,
+        known=(
+            Zone(id="e1", role="button", label="Place order", bounds=(20, 300, 120, 30)),
+            Zone(id="e2", role="clickable", label="", bounds=(600, 10, 24, 24)),
+        ),
+    ),
     Image(png=b"", width=1280, height=720, original=(1280, 720)),
 )
 """A picture with two pixels for each of the screen, and what is sent of it."""

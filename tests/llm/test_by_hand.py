@@ -18,7 +18,7 @@ from midcourse.llm.answer_parser import Parsed, parse_answer
 TRANSCRIPTS = Path(__file__).parent / "by_hand"
 Line = dict[str, Any]
 _OF_A_MACHINE = re.compile(r"/(?:home|root|tmp|var|Users)/")
-_ZONE = re.compile(r"^((?:f\d+)*e\d+|request\d+|page) ", re.MULTILINE)
+_ZONE = re.compile(r"(?:^| )((?:f\d+)*e\d+|request\d+|page) ", re.MULTILINE)
 OPEN_SECONDS = 180
 
 

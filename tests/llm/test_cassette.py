@@ -24,7 +24,15 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
-from midcourse.llm.cassette import Played, Player, Recorded, Recorder, build_models_with_cassette, read_exchanges
+from midcourse.llm.cassette import (
+    Played,
+    Player,
+    Recorded,
+    Recorder,
+    build_models_with_cassette,
+    compute_key,
+    read_exchanges,
+)
 from midcourse.redact import Redactor
 from tests.test_redact import ENCODINGS
 
@@ -223,3 +231,14 @@ class TestFile:
     def test_a_missing_file_is_refused(self, path: Path):
         with pytest.raises(TaskInvalid, match="cannot be read"):
             read_exchanges(path)
+
+
+def test_a_recording_is_played_on_another_day_and_in_another_place():
+    """But not for another request."""
+
+    def key(facts: str, hour: str, goal: str = "Lend it") -> str:
+        return compute_key("m", {"text": f"Task: {goal}\n\n{facts}\n\nLeft: 3 calls. It is about {hour}."})
+
+    one = key("Today is Monday, 2026-07-13; time zone Europe/Berlin; the screen is 1280 x 800.", "13:45")
+    assert one == key("Today is Friday, 2027-01-01; time zone UTC; language en-US.", "00:00")
+    assert one != key("Today is Friday, 2027-01-01.", "00:00", goal="Return it")

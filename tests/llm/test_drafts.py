@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from midcourse import Agent, Settings
-from midcourse.domain.argument import Reference
+from midcourse.domain.argument import OutputValue, Reference
 from midcourse.domain.expectation import (
     Check,
     Expectation,
@@ -302,3 +302,42 @@ async def test_what_had_to_be_put_right_is_told_with_the_next_plan():
     await Agent(world=Shop(), planner=planner, settings=Settings(), store=MemoryStore()).run("Look around")
     assert "Corrected in your previous plan" in scripted.prompts[1]
     assert "zone 'z9' is not visible" in scripted.prompts[1]
+
+
+EXPECTED = {"page": "Thank you*", "text": "PO-7", "gone": "button:Pay", "state": "checkbox:Gift checked=true"}
+
+
+@pytest.mark.parametrize(
+    "expect", [EXPECTED, [{"name": name, "value": value} for name, value in EXPECTED.items()]], ids=("object", "list")
+)
+async def test_what_a_step_expects_is_a_list_of_named_values_or_an_object(expect: object) -> None:
+    draft, repairs = await plan_step(zone="z4", skill="click", expect=expect)
+    wanted = (
+        SurfaceMatches(pattern="Thank you*"),
+        TextContains(text="PO-7"),
+        ZoneGone(label="Pay", role="button"),
+        ZoneHasState(state="checked", value=True, label="Gift", role="checkbox"),
+    )
+    assert (draft.expect, repairs) == (Expectation(checks=wanted), ())
+
+
+async def test_an_expectation_of_an_unknown_name_is_left_out_and_reported() -> None:
+    written = [{"name": "text", "value": "1"}, {"name": "text", "value": "2"}, {"name": "cost", "value": "49"}]
+    draft, repairs = await plan_step(zone="z4", skill="click", expect=written)
+    assert draft.expect == Expectation(checks=(TextContains(text="1"), TextContains(text="2")))
+    assert repairs == ("step 1: 'expect' has no 'cost'",)
+
+
+async def test_a_state_that_cannot_be_read_is_left_out_and_reported() -> None:
+    draft, repairs = await plan_step(zone="z4", skill="click", expect={"text": "1", "state": "Gift is checked"})
+    assert draft.expect == Expectation(checks=(TextContains(text="1"),))
+    assert repairs == ("step 1: 'state' in 'expect' must be LABEL NAME=VALUE, so 'Gift is checked' is not checked",)
+
+
+async def test_an_answer_its_data_and_a_note_are_kept_beside_the_steps() -> None:
+    step = {"zone": "z2", "skill": "click", "as": "address", "on": "Checkout", "expect": None, "arguments": None}
+    data = [{"name": "order_number", "value": 7, "source": "z4"}]
+    draft = await make_draft({"steps": [step], "answer": "Done:\n- 7", "data": data, "note": "n" * 400, "final": None})
+    assert (draft.steps[0].result_name, draft.steps[0].on) == ("address", "Checkout")
+    assert (draft.answer, draft.data) == ("Done:\n- 7", (OutputValue(name="order_number", value="7", source="z4"),))
+    assert draft.note == "n" * 300

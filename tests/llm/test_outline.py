@@ -16,7 +16,7 @@ from midcourse.worlds.simulated.shop import Shop
 from tests.llm.scripted import Answer, ScriptedModel
 from tests.llm.situations import FIRST, TASK
 
-OUTLINE = Outline(goals=(CoarseGoal(says="Explore the catalogue"), CoarseGoal(says="Find the checkout")))
+OUTLINE = Outline(goals=(CoarseGoal(says="Explore the catalogue"), CoarseGoal(says="Find the basket")))
 
 
 def make_client(answer: Answer) -> ModelClient:
@@ -43,6 +43,25 @@ async def test_the_judge_names_the_current_goal_and_its_evidence() -> None:
     judge = ModelJudge(make_client({"current": 2, "evidence": "Catalogue"}))
     judgement = await judge.judge(ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation))
     assert (judgement.verdict, judgement.current, judgement.evidence) == ("judged", 2, "Catalogue")
+
+
+async def test_the_judge_asks_no_model_if_the_screen_is_called_what_the_goal_names() -> None:
+    outline = Outline(
+        goals=(*OUTLINE.goals, CoarseGoal(says="Find the checkout"), CoarseGoal(says="Look at the order"))
+    )
+    model = ScriptedModel([])
+    judge = ModelJudge(ModelClient([model.model], answer_tokens=500))
+    judgement = await judge.judge(ProgressContext(task=TASK, outline=outline, observation=FIRST.observation))
+    assert (judgement.current, judgement.evidence, judgement.cost.calls, model.prompts) == (4, "Checkout", 0, [])
+
+
+async def test_a_link_to_what_a_goal_names_does_not_decide_for_the_model() -> None:
+    outline = Outline(goals=(CoarseGoal(says="Explore the catalogue"),))
+    assert any(zone.label == "Catalogue" for zone in FIRST.observation.zones)
+    judgement = await ModelJudge(make_client({"current": 1, "evidence": ""})).judge(
+        ProgressContext(task=TASK, outline=outline, observation=FIRST.observation)
+    )
+    assert (judgement.current, judgement.cost.calls) == (1, 1)
 
 
 async def test_an_unreadable_judgement_has_no_evidence() -> None:

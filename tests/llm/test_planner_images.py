@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 from pydantic_ai.messages import BinaryContent, ModelRequest, UserPromptPart
 
+from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import PICTURED, Observation, Surface, Zone
 from midcourse.domain.replace import replace
 from midcourse.llm.image import COLOUR, PICTURED_COLOUR, draw_zones, read_png_size
@@ -65,6 +66,32 @@ async def test_the_picture_goes_to_models_that_take_it(images: Images, takes: bo
     assert ("The picture shows this screen" in model.prompts[0]) is bool(sends)
     if sends:
         assert read_colors(sent[0].data, (20, 80)) == [COLOUR]
+
+
+LIST = tuple(Zone(id=f"e{n}", role="link", label=f"Order {n}", bounds=(0, 10 * n, 90, 9)) for n in range(20))
+
+
+def make_icons(count: int, **state: Scalar) -> tuple[Zone, ...]:
+    return tuple(Zone(id=f"i{n}", role="button", label="", bounds=(9 * n, 0, 8, 8), state=state) for n in range(count))
+
+
+@pytest.mark.parametrize(
+    ("zones", "worth"),
+    [
+        (LIST, False),
+        (LIST[:3], True),
+        ((*LIST, *make_icons(3)), False),
+        ((*LIST, *make_icons(5)), True),
+        ((*LIST, *make_icons(5, hint="trash")), False),
+        ((*LIST, *make_icons(5, seen=False)), False),
+        ((*LIST, *make_icons(1, hint="canvas")), True),
+    ],
+)
+async def test_auto_sends_a_picture_only_where_zones_do_not_say_enough(zones: tuple[Zone, ...], worth: bool):
+    for images in ("auto", "on"):
+        seeing, _, sent = make_planner(images)
+        await seeing.plan(replace(CONTEXT, observation=replace(SEEN, zones=zones)))
+        assert bool(sent) is (worth or images == "on")
 
 
 async def test_without_a_screenshot_or_with_a_stale_one_only_the_zones_are_sent():

@@ -6,6 +6,7 @@ A template whose wording changes gets a new number, and `python -m tests.llm.rec
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -18,8 +19,8 @@ from jsonschema import Draft202012Validator
 from midcourse.config.model_settings import ROLE_NAMES
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.monitor import Advice
-from midcourse.domain.observation import Surface, Zone
-from midcourse.domain.outcome import CompletedStep
+from midcourse.domain.observation import Surface, Viewer, Zone
+from midcourse.domain.outcome import CompletedStep, Evidence, Reading
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.domain.reflection import Analysis, Fix
 from midcourse.domain.task import Task
@@ -93,8 +94,10 @@ PROMPTS = {
         JudgingContext(task=TASK, goal=GOAL, observation=FIRST.observation), ROOM
     ),
     "planner_first": build_planner_prompt(FIRST, ROOM),
+    "planner_desktop": build_planner_prompt(replace(FIRST, catalogue=replace(FIRST.catalogue, kind="desktop")), ROOM),
+    "planner_robot": build_planner_prompt(replace(FIRST, catalogue=replace(FIRST.catalogue, kind="robot")), ROOM),
     "planner_replan": build_planner_prompt(REPLAN, ROOM),
-    "planner_crowded": build_planner_prompt(CROWDED, 2_700),
+    "planner_crowded": build_planner_prompt(CROWDED, 5_200),
     "planner_long_page": build_planner_prompt(BROWSER, ROOM),
     "planner_behind_dialog": build_planner_prompt(BEHIND_DIALOG, ROOM),
     "planner_detours": build_planner_prompt(
@@ -110,7 +113,12 @@ PROMPTS = {
     "outliner": build_outliner_prompt(OutliningContext(task=TASK, observation=FIRST.observation), ROOM),
     "outliner_guided": build_outliner_prompt(
         OutliningContext(
-            task=TASK, observation=REPLAN.observation, outline=OUTLINE, guidance=("Look in the basket first",)
+            task=TASK,
+            observation=REPLAN.observation,
+            outline=OUTLINE,
+            completed=REPLAN.completed[-2:],
+            readings=(Reading(name="price", value="49 EUR"),),
+            guidance=("Look in the basket first",),
         ),
         ROOM,
     ),
@@ -201,16 +209,27 @@ def test_every_role_has_a_golden_file_and_an_example_of_an_answer():
     roles = {path.stem for path in (Path(template_module.__file__).parents[1] / "roles").glob("*.md")}
     assert roles == set(ROLES)
     for role in roles:
-        assert load_template(role).instructions.count("Example of an answer") == 1
+        assert list(find_examples(role))
+
+
+def find_examples(role: str) -> Iterator[object]:
+    """The examples in the instructions of a role, for each kind of world."""
+    text = re.sub(r"^\{\{[#/]\w+\}\}\n", "", load_template(role).instructions, flags=re.MULTILINE)
+    for part in re.split(r"Examples? of (?:an answer|answers)", text)[1:]:
+        rest = part.partition(":\n")[2].strip()
+        while rest.startswith("{"):
+            example, end = json.JSONDecoder().raw_decode(rest)
+            yield example
+            rest = rest[end:].strip()
 
 
 @pytest.mark.parametrize("role", ROLE_NAMES)
-def test_the_example_is_an_answer_that_would_be_taken(role: str):
+def test_an_example_is_an_answer_that_would_be_taken(role: str):
     """It is also one that a provider lets the model write which enforces the schema."""
-    example = json.loads(load_template(role).instructions.partition("Example of an answer")[2].partition(":\n")[2])
-    answer = answer_type(role).model_validate(example)
-    assert json.loads(answer.model_dump_json(exclude_unset=True)) == example
-    Draft202012Validator(compact_schema(answer_type(role).model_json_schema())).validate(example)
+    for example in find_examples(role):
+        answer = answer_type(role).model_validate(example)
+        assert json.loads(answer.model_dump_json(exclude_unset=True, by_alias=True)) == example
+        Draft202012Validator(compact_schema(answer_type(role).model_json_schema())).validate(example)
 
 
 # --- what strangers write stays what it is
@@ -263,6 +282,7 @@ def make_hostile(text: str) -> PlanningContext:
         why=text,
         repairs=(text,),
         refused=text,
+        results=((text, text), ("lines", f"{text}\n{text}"), ("long", text * 30)),
     )
 
 
@@ -355,6 +375,58 @@ def test_a_new_screen_begins_with_the_steps_that_led_to_it():
     assert 'click "New ticket"' not in "".join(three.parts[:-1])
 
 
+@pytest.mark.parametrize(
+    ("evidence", "told"),
+    [("probe", "the probe found it"), ("person", "the user says"), ("model", "only a look"), ("expectation", "")],
+)
+def test_a_planner_is_told_how_an_effect_is_known_that_its_screen_did_not_show(evidence: Evidence, told: str):
+    step = CompletedStep(
+        version=1, index=0, skill="click", target="Send", says="Send it", irreversible=True, evidence=evidence
+    )
+    text = build_planner_prompt(replace(FIRST, completed=(step,)), ROOM).text
+    line = next(line for line in text.splitlines() if "Send it" in line)
+    assert (told in line) if told else line.endswith('"Send it"')
+
+
+# --- facts
+
+BERLIN = Viewer(time_zone="Europe/Berlin", locale="de-DE", size=(1280, 800))
+NOON = 1_783_943_100.0
+"""Monday, 13 July 2026, 11:45 UTC."""
+
+
+@pytest.mark.parametrize(
+    ("viewer", "day", "hour"),
+    [
+        (
+            BERLIN,
+            "Today is Monday, 2026-07-13; time zone Europe/Berlin; language de-DE; the screen is 1280 x 800.",
+            "13:45",
+        ),
+        (
+            replace(BERLIN, time_zone="Pacific/Auckland", size=None),
+            "Today is Monday, 2026-07-13; time zone Pacific/Auckland; language de-DE.",
+            "23:45",
+        ),
+        (None, "Today is Monday, 2026-07-13.", "11:45"),
+        (Viewer(time_zone="../etc\npasswd"), 'Today is Monday, 2026-07-13; time zone "../etc\\npasswd".', "11:45"),
+    ],
+)
+def test_the_planner_is_told_the_day_and_the_place(viewer: Viewer | None, day: str, hour: str):
+    observation = replace(FIRST.observation, viewer=viewer)
+    prompt = build_planner_prompt(replace(FIRST, observation=observation, now=NOON + 300), ROOM)
+    assert f"\n{day}\n" in prompt.parts[0]
+    assert prompt.parts[-1].endswith(f" It is about {hour}.")
+    assert "Today" not in prompt.instructions
+
+
+def test_the_time_of_day_changes_only_the_end_of_a_prompt():
+    one, two, three = (build_planner_prompt(replace(FIRST, now=NOON + each), ROOM) for each in (0, 60, 3600))
+    assert one == two
+    assert one.parts[:-1] == three.parts[:-1]
+    assert one.parts[-1] != three.parts[-1]
+
+
 # --- what is left out
 
 
@@ -362,7 +434,7 @@ def test_a_long_list_keeps_what_the_task_is_about_and_says_what_it_left_out():
     prompt = PROMPTS["planner_crowded"]
     assert 'r700 button "Row 700: Desk lamp"' in prompt.text or 'r700 text "Row 700: Desk lamp"' in prompt.text
     assert "of 1000 zones" in prompt.text
-    assert estimate_tokens(prompt.text) < 3_000
+    assert estimate_tokens(prompt.text) < 5_200
 
 
 def test_what_cannot_be_undone_is_told_however_long_ago_it_was():

@@ -60,13 +60,15 @@ class PictureRun:
     """A run in the world of pictures."""
 
     def __init__(self) -> None:
-        self.world = Pixels()
+        self.world: Pixels = Pixels()
 
-    async def run(self, model: ScriptedModel, *drafts: PlanDraft, **more: object) -> Result:
+    async def run(
+        self, model: ScriptedModel, *drafts: PlanDraft, planner: Scripted | None = None, **more: object
+    ) -> Result:
         chosen = Settings.load(overrides={"vision": "on", **{name: str(value) for name, value in more.items()}})
         agent = Agent(
             world=self.world,
-            planner=Scripted(*drafts),
+            planner=planner or Scripted(*drafts),
             reader=ModelReader(ModelClient([model.model], answer_tokens=500)),
             settings=chosen,
             store=MemoryStore(),
@@ -110,6 +112,37 @@ async def test_every_look_is_paid_for_and_the_first_one_too(picture_run: Picture
         ScriptedModel(lambda prompt: {"zones": [SAVE]}), PlanDraft(verdict="done"), max_calls=1
     )
     assert (result.final_reason, result.budget.calls) == ("budget_exhausted", 1)
+
+
+class Waiting(Pixels):
+    """Shows the same picture all the time, with a button of its own."""
+
+    async def observe(self) -> Observation | Unseen:
+        own = Zone(id="own", role="button", label="Stop", bounds=(0, 60, 20, 20))
+        surface = Surface(title="Editor")
+        return Observation(id="", surface=surface, fingerprint="", zones=(own,), screenshot=self.show(white()))
+
+
+async def test_the_same_picture_is_read_once(picture_run: PictureRun):
+    picture_run.world = Waiting()
+    model = ScriptedModel([{"zones": [SAVE]}])
+    drafts = (PlanDraft(steps=(click("own"), Draft(zone=REPLAN))), PlanDraft(steps=(click("button-save"),), final=True))
+    result = await picture_run.run(model, *drafts)
+    assert (result.final_reason, len(picture_run.world.clicks), len(model.prompts)) == ("plan_complete", 2, 1)
+    assert 'Task of the agent: "Save it"' in model.prompts[0]
+    assert 'button "Stop" [0, 60, 20, 80]' in model.prompts[0]
+
+
+async def test_a_picture_that_was_not_read_is_read_again_and_the_planner_is_told(picture_run: PictureRun):
+    picture_run.world = Waiting()
+    misplaced = {"zones": [{**SAVE, "place": [900, 900, 990, 990]}]}
+    model = ScriptedModel([misplaced, {"zones": [SAVE]}])
+    planner = Scripted(PlanDraft(steps=(click("own"), Draft(zone=REPLAN))), PlanDraft(verdict="done"))
+    await picture_run.run(model, planner=planner)
+    assert [context.observation.unread for context in planner.contexts] == [
+        "every place in the answer is outside of it",
+        "",
+    ]
 
 
 async def read(*zones: object) -> tuple[Zone, ...]:

@@ -71,7 +71,7 @@ def test_definitions_are_written_where_they_are_used() -> None:
 
 def test_the_schema_of_a_plan_is_short() -> None:
     """It is part of every prompt."""
-    assert estimate_tokens(json.dumps(compact_schema(PlanAnswer.model_json_schema()))) < 900
+    assert estimate_tokens(json.dumps(compact_schema(PlanAnswer.model_json_schema()))) < 1150
 
 
 # --- every provider can enforce it, and none empties it

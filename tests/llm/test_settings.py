@@ -8,6 +8,7 @@ import pytest
 
 from midcourse import Agent, Expectation, Settings, Task
 from midcourse.agent.models import add_call_reserves, build_model_planner, build_roles
+from midcourse.agent.roles import RoleModels
 from midcourse.agent.wiring import build_planner, decode_job
 from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid
@@ -56,7 +57,52 @@ async def answer_tokens() -> None:
     planner = make_planner(model="openai:gpt-5", answer_tokens=321)
     planner.client.models = (scripted.model,)
     await Agent(world=Shop(), planner=planner, store=MemoryStore()).run("Show it")
-    assert scripted.infos[0].model_settings == {"max_tokens": 321, "max_retries": 0}
+    assert scripted.infos[0].model_settings == {"max_tokens": 321, "max_retries": 0, "timeout": 120.0}, (
+        "as long as ours"
+    )
+
+
+def _models_that_think(**settings: object) -> RoleModels:
+    """With a server of our own, so that nothing is known of its models."""
+    own = {"model": "openai:some", "model_base_url": "http://127.0.0.1:8080/v1", **settings}
+    return build_roles(Settings.load(overrides={name: str(value) for name, value in own.items()}))
+
+
+@shows
+async def thinking_tokens() -> None:
+    limits = [
+        add_call_reserves(Limits(), _models_that_think(answer_tokens=1000, thinking_tokens=500, **more)).plan_tokens
+        for more in ({}, {"model_effort": "low"}, {"model_effort": "off"})
+    ]
+    assert limits == [60_000, 60_500, 60_000]
+
+
+@shows
+async def model_effort() -> None:
+    with ModelServer([{"verdict": "done"}]) as server:
+        for effort in ("", "low, reflector=high", "planner=high", "off"):
+            minds = _models_that_think(model_base_url=server.url, answer_tokens=1000, model_effort=effort)
+            await Agent(world=Shop(), planner=minds.planner, store=MemoryStore()).run("Show it")
+    asked = [
+        (request.body.get("reasoning_effort"), request.body["max_completion_tokens"]) for request in server.requests
+    ]
+    assert list(dict.fromkeys(asked)) == [(None, 1000), ("low", 9000), ("high", 9000)]
+    for wrong in ("hard", "planer=low"):
+        with pytest.raises(TaskInvalid, match="model_effort: no such"):
+            _models_that_think(model_effort=wrong)
+
+
+@shows
+async def model_output() -> None:
+    with ModelServer([{"verdict": "done"}]) as server:
+        for output in ("auto", "native", "tool", "verifier=native, prompted"):
+            minds = _models_that_think(model_base_url=server.url, model_output=output)
+            await Agent(world=Shop(), planner=minds.planner, store=MemoryStore()).run("Show it")
+    forms = [
+        "tool" if request.body.get("tools") else request.body["response_format"]["type"] for request in server.requests
+    ]
+    assert list(dict.fromkeys(forms)) == ["json_schema", "tool", "json_object"]
+    assert '"verdict"' in server.requests[-1].text, "its schema"
 
 
 @shows

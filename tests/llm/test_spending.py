@@ -1,12 +1,14 @@
 """What a model's calls cost: set aside before, capped while they are made, and accounted for by role, plan and model."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pydantic_ai.messages import ModelResponse, TextPart
+from pydantic_ai.exceptions import ModelHTTPError
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models import Model
-from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import RequestUsage
@@ -20,6 +22,7 @@ from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
 from midcourse.llm.model_client import CALL_TOKENS, ModelClient, compute_price, count_affordable_tokens
 from midcourse.llm.roles.planner import ModelPlanner
+from midcourse.presentation.result import describe_counts
 from midcourse.testing import MemoryStore
 from midcourse.worlds.simulated.shop import Shop
 from tests.llm.scripted import Answer, ScriptedModel
@@ -103,7 +106,7 @@ async def test_an_answer_may_be_as_long_as_what_was_set_aside_allows(worst: Cost
     assert await longest_answer(worst) == most
 
 
-@pytest.mark.parametrize("worst", [Cost(calls=1, tokens=2_900), Cost(calls=1, tokens=60_000, microusd=8_000)])
+@pytest.mark.parametrize("worst", [Cost(calls=1, tokens=4_100), Cost(calls=1, tokens=60_000, microusd=8_000)])
 async def test_an_answer_is_kept_short_where_little_was_set_aside(worst: Cost):
     assert 32 <= await longest_answer(worst) < 1000
 
@@ -144,5 +147,28 @@ def test_a_task_file_is_run_with_what_its_model_can_cost(monkeypatch: pytest.Mon
     file = tmp_path / "look.toml"
     file.write_text('goal = "Look"\n[world]\nname = "shop"\n[planner]\nmodel = "openai:gpt-5"\n')
     job = decode_job(encode_job(load_job(str(file), {})))
-    assert new_run_of(job, "run")[1].limits.plan_tokens == CALL_TOKENS
+    assert new_run_of(job, "run")[1].limits.plan_tokens == CALL_TOKENS + 8_000  # it thinks
     assert new_run_of(load_job("order", {}), "run")[1].limits.plan_tokens == 0
+
+
+async def test_a_call_that_is_cut_off_costs_at_most_what_was_sent():
+    """And not all that was set aside for it, which no ceiling would survive twice."""
+
+    async def think(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        await asyncio.sleep(60)
+        raise AssertionError
+
+    slow = FunctionModel(think, model_name="gpt-5")
+    result = await run_with(slow, plan_timeout_seconds=0.05, max_outage_seconds=0.01)
+    assert result.budget.at_most
+    (line,) = result.spent
+    assert (line.role, line.cost.calls, line.cost.at_most) == ("planner", 0, True)
+    assert 1000 < line.cost.tokens < CALL_TOKENS / 4
+    assert "at most" in describe_counts(result)
+
+
+async def test_a_provider_that_breaks_off_is_charged_what_was_sent():
+    model = ScriptedModel([ModelHTTPError(502, "gpt-5")], name="gpt-5").model
+    draft = await ModelPlanner(ModelClient([model], answer_tokens=1000)).plan(replace(FIRST, worst=Cost(tokens=60_000)))
+    assert draft.cost.at_most
+    assert 1000 < draft.cost.tokens < CALL_TOKENS / 4

@@ -24,9 +24,11 @@ class Lamp(BaseWorld):
     def __init__(self) -> None:
         super().__init__()
         self.presses = 0
+        self.notes = [Zone(id="note", role="text", label="A new lamp")]
 
     def look(self) -> Scene:
-        return Scene("Room", Zone(id="lamp", role="switch", label="Lamp", state=(("presses", self.presses),)))
+        lamp = Zone(id="lamp", role="switch", label="Lamp", state=(("presses", self.presses),))
+        return Scene("Room", lamp, *self.notes)
 
     @skill(effect="set_state")
     def press(self, zone: Zone) -> None:
@@ -39,6 +41,7 @@ class Lamp(BaseWorld):
     @skill(effect="irreversible")
     def smash(self, zone: Zone) -> None:
         self.presses += 1
+        self.notes += [Zone(id="shards", role="text", label="Shards on the floor")]
 
 
 def load_settings(**more: object) -> Settings:
@@ -102,11 +105,14 @@ async def test_an_expectation_in_words_that_is_not_met_is_a_failure_of_the_step(
     ]
 
 
-async def test_of_an_irreversible_step_only_what_was_not_so_before_is_evidence():
-    new = await run(ScriptedModel([{"now": True, "before": False}]), plan_press("it is broken", "smash"))
-    old = await run(ScriptedModel([{"now": True, "before": True}] * 9), plan_press("it is broken", "smash"))
-    assert (new.final_reason, new.completed[0].doubtful) == ("plan_complete", False)
-    assert (old.final_reason, old.completed[0].doubtful) == ("needs_human", True)
+async def test_of_an_irreversible_step_only_quoted_words_that_were_not_there_before_are_evidence():
+    shards = ScriptedModel([{"now": True, "quote": "shards on the floor"}])
+    new = await run(shards, plan_press("it is broken", "smash"))
+    assert (new.final_reason, new.verified, new.completed[0].doubtful) == ("plan_complete", False, False)
+    assert "copied exactly from one line of the screen now" in shards.prompts[0]
+    for quote in ("A new lamp", "Glass everywhere", ""):
+        old = await run(ScriptedModel([{"now": True, "quote": quote}] * 9), plan_press("it is broken", "smash"))
+        assert (old.final_reason, old.completed[0].doubtful) == ("needs_human", True)
 
 
 async def test_a_no_is_never_evidence_that_nothing_happened():

@@ -438,8 +438,8 @@ STORIES: dict[str, Story] = {
     "cancelled while ordering": Story(make=order, cues=(cue("act 5", CANCEL),)),
     "cancelled while in doubt": Story(make=lambda: order(Fault(kind="stored_but_error")), cues=(cue("act 5", CANCEL),)),
     "cancelled while planning": Story(
-        make=lambda: (lambda stage: replace(stage, planner=Pondering(stage.planner, 2)))(order()),
-        cues=(cue("plan 2", CANCEL),),
+        make=lambda: (lambda stage: replace(stage, planner=Pondering(stage.planner, 1)))(order()),
+        cues=(cue("plan 1", CANCEL),),
     ),
     "cancelled while asked": Story(make=lambda: ask(Posts()), cues=(cue("asking", CANCEL),)),
     "cancelled while paused": Story(make=order, cues=(cue("act 1", PAUSE), cue("paused", CANCEL))),

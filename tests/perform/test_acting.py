@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from midcourse.domain.approval import Consequence
-from midcourse.domain.argument import Reference
+from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.budget import Cost
 from midcourse.domain.commands import Act
 from midcourse.domain.events import Planned
@@ -17,6 +17,8 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, REPLAN
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.task import Task
+from midcourse.ports.planner import PlanDraft
+from midcourse.ports.world import Call
 from midcourse.store.memory import MemoryStore
 from midcourse.testing import Approves, Scripted
 from midcourse.worlds.base import not_sent, skill
@@ -97,6 +99,31 @@ async def test_a_target_that_is_gone_is_not_acted_on() -> None:
     assert entry.dispatched_at is None
     assert entry.outcome is not None
     assert entry.outcome.reason == "target_not_visible"
+
+
+async def test_a_target_with_another_id_is_found_again_and_still_sends_only_what_was_allowed() -> None:
+    table = await bench()
+    shop(table).zones = [Zone(id="z1", role="button", label="Order them", state={"within": "Pens"})]
+    planned = await table.make_plan(draft("z1", "order", item="pens", expect=ORDERED))
+    shop(table).zones = [Zone(id="z9", role="button", label="Order them", state={"within": "Pens"})]
+    await table.make_plan(draft("name", "peek"), version=2)
+    held = await table.act(planned, seen="o102", consequence="what was allowed")
+    assert (held.reason, held.dispatched, held.zone, shop(table).orders) == ("held", False, "z9", [])
+    acted = await table.act(planned, seen="o102", found=held.zone)
+    assert (acted.status, acted.zone, shop(table).orders) == ("ok", "", ["pens"])
+
+
+async def test_a_target_that_is_listed_twice_is_not_said_to_be_gone() -> None:
+    table = await bench()
+    shop(table).zones = [Zone(id="z1", role="link", label="Invoice")]
+    planned = await table.make_plan(draft("z1", "nudge"))
+    shop(table).zones = [Zone(id=name, role="link", label="Invoice") for name in ("z8", "z9")]
+    await table.make_plan(draft("name", "peek"), version=2)
+    acted = await table.act(planned, seen="o102")
+    assert (acted.reason, acted.dispatched) == ("target_not_visible", False)
+    assert acted.detail == (
+        "'z1' is not on 'Shop' any more; link 'Invoice' is listed there as z8 and z9, and it is not certain that one of them is meant"
+    )
 
 
 async def test_an_observation_that_is_gone_is_stale() -> None:
@@ -550,3 +577,24 @@ async def test_a_long_detail_is_cut() -> None:
     shop(table).on_call = lambda name: Outcome(status="failed", reason="rejected", detail="x" * 100_000)
     acted = await table.act(await table.make_plan(draft("order", "nudge")))
     assert len(acted.detail) <= 1000
+
+
+async def test_a_call_says_which_arguments_a_person_has_named() -> None:
+    heard: list[Call] = []
+
+    class Listening(Shop):
+        async def act(self, call: Call) -> Outcome:
+            heard.append(call)
+            return await super().act(call)
+
+    file, given = Reference(source="file", name="my_bill.pdf"), Reference(source="input", name="scan")
+    texts: tuple[Argument, ...] = (file, "/home/ada/my bill.pdf", given, "/etc/passwd")
+    task = Task(goal="send them", files=("/home/ada/my bill.pdf",), inputs={"scan": "scan.png"})
+    plan = steps(*(draft("name", "fill", f"Send {number}", text=text) for number, text in enumerate(texts)))
+    await Bench(world=Listening(), planner=Scripted(plan, PlanDraft(verdict="gave_up")), task=task).run()
+    assert [(dict(call.arguments)["text"], call.named_files) for call in heard] == [
+        ("/home/ada/my bill.pdf", ("text",)),
+        ("/home/ada/my bill.pdf", ("text",)),
+        ("scan.png", ("text",)),
+        ("/etc/passwd", ()),
+    ]

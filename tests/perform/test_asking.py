@@ -1,17 +1,34 @@
 """The command AskPerson: what the approver is shown, and how the answer is used."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from midcourse.domain.approval import Decision, Question
+from midcourse.domain.approval import Decision, OutcomeAnswer, Question
 from midcourse.domain.commands import AskedStep, AskPerson
 from midcourse.domain.events import ApprovalDecided, PersonAsked, Planned
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.replace import replace
+from midcourse.domain.run import Run
 from midcourse.perform import Performer
+from midcourse.perform.asking import build_question
 from midcourse.testing import Answers
 from tests.harness import ORDER_PENS, Bench, draft
 
+HAPPENED = OutcomeAnswer(version=1, index=1, happened=True, by="ada", command=7)
 YES = Decision(verdict="approved", once=False, guidance="fine", by="ada")
+
+
+@dataclass(kw_only=True)
+class Told(Bench):
+    """A bench whose run already has answers about outcomes."""
+
+    answers: tuple[OutcomeAnswer, ...] = ()
+
+    def first(self) -> Run:
+        return replace(super().first(), outcome_answers=self.answers)
 
 
 class Approver:
@@ -109,3 +126,24 @@ async def test_unhandled_means_denied(about: Any, verdict: str, answer: Any) -> 
 async def test_a_verdict_that_does_not_fit_the_question_is_a_no(about: Any, wrong: Any, verdict: str) -> None:
     event, _ = await ask(Answers(Decision(verdict=wrong)), about)
     assert event.verdict == verdict
+
+
+@pytest.mark.parametrize(("answers", "dropped"), [((), ("Say hello", "order Order")), ((HAPPENED,), ())])
+async def test_what_a_person_confirmed_is_not_shown_as_dropped(
+    answers: tuple[OutcomeAnswer, ...], dropped: tuple[str, ...]
+) -> None:
+    bench = Told(approver=Answers(YES), answers=answers)
+    await bench.prepare()
+    await bench.make_plan(draft("name", "fill", "Say hello", text="Ada"), ORDER_PENS)
+    entry = LedgerEntry(command=7, version=1, index=1, call="order", seen="o101", outcome=Outcome(status="unknown"))
+    await bench.store.write_ledger("run", entry)
+    before = await bench.store.plan("run", 1)
+    assert before is not None
+    form = replace(before.steps[1], version=2, index=0, call="other", says="Send the form", skill="submit")
+    await bench.store.save_plan(
+        "run", replace(before, version=2, parent=1, cause="error", steps=(form,), made_by=before.made_by + 1)
+    )
+    asked = AskedStep(version=2, index=0, consequence="")
+    question = await build_question(bench.ports, AskPerson(id=9, about="approve", steps=(asked,), expires_at=99.0))
+    assert question.revision is not None
+    assert (question.revision.dropped, question.revision.new) == (dropped, ("Send the form",))

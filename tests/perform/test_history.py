@@ -7,13 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.approval import OutcomeAnswer
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
+from midcourse.domain.failure import FailedStep
+from midcourse.domain.observation import Observation, Surface
+from midcourse.domain.outcome import CompletedStep, Outcome
 from midcourse.domain.plan import PlanVersion, Step, Target
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.perform.history import NO_ANSWER, HistoryCache
+from midcourse.perform.history import NO_ANSWER, History, HistoryCache, drop_settled
 from midcourse.testing import MemoryStore
 
 RUN = "r"
@@ -176,3 +179,106 @@ async def test_what_never_reached_the_store_is_forgotten() -> None:
     assert len((await past.refresh(ahead, RUN)).history(()).attempts) == 1
     assert (await past.refresh(store, RUN)).history(()).attempts == ()
     assert past.entries == []
+
+
+# --- results
+
+
+async def read_results(*calls: tuple[str, str, Arguments, Pairs]) -> History:
+    """The history after calls, each with its skill, the name that the plan gave it, its arguments and what it returned."""
+    store = await begun()
+    plan = a_plan(1, "initial", ["read"] * len(calls), 1)
+    steps = tuple(
+        replace(step, skill=skill, result_name=name, arguments=given)
+        for step, (skill, name, given, _) in zip(plan.steps, calls, strict=True)
+    )
+    await store.save_plan(RUN, replace(plan, steps=steps))
+    for index, (_, _, _, data) in enumerate(calls):
+        outcome = Outcome(data=data)
+        await store.write_ledger(
+            RUN, LedgerEntry(command=index + 1, version=1, index=index, call="c", seen="o", outcome=outcome)
+        )
+    return (await HistoryCache().refresh(store, RUN)).history(())
+
+
+def shown(history: History) -> list[tuple[str, Scalar, int]]:
+    return [(each.name, each.value, each.start) for each in history.readings]
+
+
+async def test_no_result_replaces_another() -> None:
+    """A name means the latest, as for a plan that reads twice and enters `text` after each."""
+    history = await read_results(
+        ("read", "", (), (("text", "A"),)), ("read", "", (), (("text", "B"),)), ("read", "", (), (("text", "C"),))
+    )
+    assert dict(history.results) == {"text_1": "A", "text_2": "B", "text": "C"}
+    assert shown(history) == [("text_1", "A", 0), ("text_2", "B", 0), ("text", "C", 0)]
+    assert history.data == (("text", "C"),)
+
+
+async def test_a_result_has_the_name_that_the_plan_gave() -> None:
+    fields = (("id", "A-17"), ("paid", True), ("returned", '{"id":"A-17","paid":true}'))
+    history = await read_results(("find", "acme", (), fields), ("read", "terms", (), (("text", "T"),)))
+    assert dict(history.results) == {
+        "acme": fields[2][1],
+        "acme.id": "A-17",
+        "acme.paid": True,
+        "terms": "T",
+    }
+    assert [name for name, _, _ in shown(history)] == ["acme", "terms"]
+
+
+async def test_what_only_repeats_another_result_is_not_shown() -> None:
+    history = await read_results(
+        ("find", "", (), (("id", "A-17"), ("returned", '{"id":"A-17"}'))),
+        ("notify", "", (), (("returned", "null"),)),
+        ("git_log", "", (), (("content", "a\nb"), ("git_log", '{"content": "a\\nb"}'))),
+    )
+    assert [name for name, _, _ in shown(history)] == ["id", "git_log"]
+    assert {"returned_1", "returned", "content"} <= dict(history.results).keys(), "arguments may still refer to them"
+
+
+async def test_more_of_a_result_is_shown_without_being_stored_again() -> None:
+    more = (("name", Reference(source="result", name="text")), ("from", 2))
+    history = await read_results(("read", "", (), (("text", "ABCD"),)), ("read_more", "", more, ()))
+    assert shown(history) == [("text", "ABCD", 0), ("text", "ABCD", 2)]
+    assert history.results == (("text", "ABCD"),)
+
+
+# --- settled failures
+
+NOW = Observation(id="o9", surface=Surface(title="Shop"), fingerprint="f9")
+CHECKOUT = replace(NOW, surface=Surface(title="Checkout"))
+BROKEN = FailedStep(
+    version=1, index=0, skill="click", target="Send", arguments=(), reason="expectation_unmet", detail="400"
+)
+WORKED = CompletedStep(version=2, index=0, skill="click", target="Send", says="", arguments=())
+OTHER = replace(WORKED, target="Next")
+
+
+@pytest.mark.parametrize(
+    ("completed", "now", "told"),
+    [
+        ((), NOW, True),
+        ((OTHER,), NOW, True),
+        ((WORKED,), NOW, False),
+        ((replace(WORKED, doubtful=True),), NOW, True),
+        ((replace(WORKED, version=0),), NOW, True),
+        ((OTHER,), CHECKOUT, False),
+        ((), CHECKOUT, True),
+    ],
+    ids=["open", "another worked", "it worked later", "it may have worked", "before", "its screen was left", "moved"],
+)
+def test_a_planner_is_told_only_failures_that_are_not_settled(
+    completed: tuple[CompletedStep, ...], now: Observation, told: bool
+) -> None:
+    step = Step(
+        version=1,
+        index=0,
+        zone="e1",
+        target=Target(surface="Shop", role="button", label="Send"),
+        skill="click",
+        call="c",
+    )
+    plan = PlanVersion(version=1, parent=None, cause="initial", why="", observation="o1", final=False, steps=(step,))
+    history = History(completed=completed, attempts=(BROKEN,), data=(), plans=(plan,))
+    assert drop_settled(history, now) == ((BROKEN,) if told else ())

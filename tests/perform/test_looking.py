@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from midcourse import Agent, Draft, PlanDraft, Task
+from midcourse.domain.expectation import Expectation, TextContains
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.perform.looking import look
 from midcourse.ports.blobs import Blob, digest_of
@@ -14,6 +15,7 @@ from midcourse.testing import FakeClock, MemoryBlobs, MemoryStore, Scripted
 from midcourse.testing.conformance.reader import white
 from midcourse.testing.conformance.store_samples import new_run
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
+from tests.harness import Bench
 
 PICTURE = white(64, 48)
 
@@ -110,3 +112,31 @@ async def test_a_blob_store_that_hangs_takes_only_the_time_of_the_look():
     seen = (await look(ports, 1, 60.0)).seen
     assert isinstance(seen, Observation)
     assert seen.screenshot == ""
+
+
+class Form(BaseWorld):
+    """A form in whose field `typed` stands, and that shows `notice`."""
+
+    typed = notice = ""
+
+    def look(self) -> Scene:
+        field = Zone(id="name", role="textbox", label="Name", state=(("text", self.typed),))
+        return Scene("Form", field, Zone(id="notice", role="status", label=self.notice or "New"))
+
+    @skill(effect="set_state")
+    def save(self) -> None:
+        """Save it."""
+
+
+@pytest.mark.parametrize(
+    ("typed", "notice", "meets"), [("Ada", "", False), ("Ada", "Saved: Ada", True), ("", "", False)]
+)
+async def test_a_screen_meets_the_goal_if_more_than_a_field_says_so(typed: str, notice: str, meets: bool):
+    world, task = Form(), Task(goal="Save it", done_when=Expectation(checks=(TextContains(text="Ada"),)))
+    world.typed, world.notice = typed, notice
+    ports = Bench(world=world, task=task).ports
+    await world.open()
+    await ports.store.begin(new_run("run"), task)
+    seen = (await look(ports, 1, 60.0)).ref
+    assert seen is not None
+    assert seen.meets_goal is meets

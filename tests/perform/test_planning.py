@@ -1,6 +1,7 @@
 """The command MakePlan: the context of the planner, and how its answer is used."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from midcourse.domain.approval import OutcomeAnswer
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.commands import MakePlan, Observe
 from midcourse.domain.events import Planned
+from midcourse.domain.expectation import Expectation, TextContains, ZoneAppears, ZoneGone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.replace import replace as unchecked
@@ -252,3 +254,46 @@ async def test_an_observation_that_is_gone_costs_nothing() -> None:
     bench = await prepare_bench()
     event = await ask(bench, Scripted(PlanDraft()), seen="o9")
     assert (event.verdict, event.cost) == ("transport", Cost())
+
+
+THANKS = Expectation(checks=(TextContains(text="Thank you"),))
+THERE = Expectation(checks=(ZoneAppears(label="Help"),))
+GONE = Expectation(checks=(ZoneGone(label="Order"),))
+
+
+async def plan_expecting(expect: Expectation, *, refused: str = "", left: int = 9, skill: str = "submit") -> Planned:
+    bench = Bench()
+    performer = await bench.prepare()
+    await performer.perform(Observe(id=101, timeout=5.0))
+    bench.planner = Scripted(steps(draft("order", skill, expect=expect), final=True))
+    command = MakePlan(id=201, timeout=5.0, version=1, cause="initial", why="", seen="o101", left=Cost(calls=left))
+    planned = await Performer(bench.ports).perform(replace(command, refused=refused))
+    assert isinstance(planned, Planned)
+    return planned
+
+
+@pytest.mark.parametrize(("expect", "again"), [(THANKS, False), (THERE, True), (GONE, True)])
+async def test_a_step_that_cannot_be_undone_and_that_nothing_could_show_is_planned_once_more(
+    expect: Expectation, again: bool
+) -> None:
+    planned = await plan_expecting(expect)
+    assert (planned.verdict == "garbage") is again
+    assert ("proves nothing" in planned.detail) is again
+
+
+async def test_that_is_asked_once_and_not_with_the_last_of_the_budget() -> None:
+    for refused, left in (("it could not be used", 9), ("", 2)):
+        planned = await plan_expecting(THERE, refused=refused, left=left)
+        assert (planned.verdict, planned.repairs) == ("steps", 1)
+
+
+async def test_an_expectation_that_holds_already_is_dropped_and_reported() -> None:
+    bench = Bench()
+    await bench.prepare()
+    fill = draft("name", "fill", text="Bo", expect=THERE)
+    await bench.make_plan(fill, replace(fill, expect=GONE), replace(fill, expect=THERE))
+    plan = await bench.store.plan("run", 1)
+    assert plan is not None
+    assert plan.repairs[0] == "step 1 (fill): dropped expect, a zone 'Help' to appear: it holds already"
+    # The third may be compared with another screen than the one that was planned from.
+    assert [step.expect for step in plan.steps] == [None, GONE, THERE]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from midcourse import Agent, Draft, PlanDraft, Settings, Task
+from midcourse.presentation.result import shorten_value
 from midcourse.testing import Approves
 from midcourse.worlds import Functions
 
@@ -47,7 +48,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def test_results_plans_and_differences_are_shown(shown: list[str]) -> None:
     result, first, _, compared = shown
-    assert "not verified" in result
+    assert "done, and it was accepted" in result
     assert "Plan 1" in first
     assert "Plan 2 compared with plan 1" in compared
     assert all("alert(1)" in html for html in shown)
@@ -59,3 +60,12 @@ def test_text_of_others_is_escaped(shown: list[str]) -> None:
         assert "\u202e" not in html
         assert "U+202E" in html
         assert not re.search(r"<[^>]*\son\w+=", html)
+
+
+def test_a_long_value_is_cut_with_the_command_that_prints_all() -> None:
+    assert shorten_value("x" * 2000, "r1") == "x" * 2000
+    assert shorten_value(7, "r1") == 7
+    assert (
+        shorten_value("x" * 2001, "r1")
+        == "x" * 2000 + "… cut here, of 2001 characters: `midcourse show r1 --json` prints all"
+    )

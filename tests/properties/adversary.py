@@ -183,6 +183,7 @@ class Adversary:
             "structural_stop": mostly(False, True),
             "replan_admission": True,
             "approvals": self.choices.pick("always", "never"),
+            "ask_for_more": mostly(True, False),
             "approval_seconds": mostly(3600.0, 8.0),
             "look_calls": mostly(0, 1),
             "final_looks": mostly("each", "last"),
@@ -369,6 +370,7 @@ class Adversary:
             guidance=self.choices.mostly("by the other door", ""),
             shown=self.choices.mostly(_shown(phase), (), ("k0",)),
             changes=self.choices.mostly(changes, (), (Change(step=9, arguments=()),)),
+            more=self.choices.mostly(phase.more, None, Cost(calls=9, tokens=9, microusd=9)),
         )
 
     def _plan(self, command: MakePlan, issued: Issued) -> Planned:

@@ -84,7 +84,7 @@ def _format(value: object) -> str:
 class EndlessPlanner:
     """Never finishes: every plan is one step that changes the screen, then a replan."""
 
-    def __init__(self, **cost: int) -> None:
+    def __init__(self, **cost: Any) -> None:
         self.cost = Cost(calls=1, **cost)
         self.contexts: list[PlanningContext] = []
 

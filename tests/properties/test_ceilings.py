@@ -1,4 +1,7 @@
-"""Whatever models report up to what was set aside for them, no run ends above any ceiling; a report above it ends the run."""
+"""Whatever models report up to what was set aside for them, no run ends above any ceiling; a report above it ends the run.
+
+What people granted belongs to the ceiling, and nothing else does.
+"""
 
 import asyncio
 from random import Random
@@ -8,6 +11,7 @@ from hypothesis import strategies as st
 
 from midcourse.agent.agent import Agent
 from midcourse.config.settings import Settings
+from midcourse.domain.approval import Decision, Question
 from midcourse.domain.budget import FREE, Cost, total
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
@@ -43,7 +47,23 @@ class Spender:
         return PlanDraft(steps=(draft("order", "nudge"), draft(REPLAN)), cost=cost)
 
 
-def spent_by(seed: int, *, honest: bool, calls: int, tokens: int, cents: int) -> tuple[Result, Cost]:
+class Grants(Approves):
+    """Grants more so many times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self._left = times
+        self.granted = FREE
+
+    async def ask(self, question: Question) -> Decision | None:
+        if question.more is None or not self._left:
+            return await super().ask(question)
+        self._left -= 1
+        self.granted = self.granted.plus(question.more)
+        return Decision(verdict="spend_more", by="ada")
+
+
+def spent_by(seed: int, *, honest: bool, calls: int, tokens: int, cents: int, grants: int = 0) -> tuple[Result, Cost]:
     chance = Random(seed)
     settings = Settings(
         max_calls=calls,
@@ -53,16 +73,17 @@ def spent_by(seed: int, *, honest: bool, calls: int, tokens: int, cents: int) ->
         plan_cost_usd=chance.randrange(1, 30) / 100,
         **{name: getattr(LOT, name) for name in LOT.model_fields_set},
     )
+    approver = Grants(grants)
     agent = Agent(
         world=Shop(),
         planner=Spender(seed, honest=honest),
-        approver=Approves(),
+        approver=approver,
         settings=settings,
         store=MemoryStore(),
         clock=FakeClock(),
     )
     result = asyncio.run(agent.run(Task(goal="spend", limits=settings.limits())))
-    return result, compute_max_cost(settings.limits())
+    return result, compute_max_cost(settings.limits()).plus(approver.granted)
 
 
 ceilings = {"calls": st.integers(1, 30), "tokens": st.integers(1, 20_000), "cents": st.integers(1, 200)}
@@ -74,6 +95,18 @@ def test_no_run_ends_above_a_ceiling(seed: int, calls: int, tokens: int, cents: 
     assert _spent(result).within(most)
     assert result.budget.overrun == FREE
     assert total(result.spent) == _spent(result)
+
+
+@given(seed=st.integers(0, 10**9), grants=st.integers(1, 3), **ceilings)
+def test_no_run_ends_above_a_ceiling_and_what_was_granted(seed: int, calls: int, tokens: int, cents: int, grants: int):
+    result, most = spent_by(seed, honest=True, calls=calls, tokens=tokens, cents=cents, grants=grants)
+    assert _spent(result).within(most)
+    used = result.budget
+    assert (used.max_calls, used.max_tokens, round((used.max_cost_usd or 0) * 1e6)) == (
+        most.calls,
+        most.tokens,
+        most.microusd,
+    )
 
 
 @given(seed=st.integers(0, 10**9), **ceilings)

@@ -12,7 +12,7 @@ from midcourse.director.acting import EVIDENCE
 from midcourse.director.decide import abort, decide, why_no_effect
 from midcourse.director.lost import answer_for_lost
 from midcourse.domain.approval import VERDICTS, Change
-from midcourse.domain.budget import FREE
+from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.commands import Act, Advise, AskPerson, Finish, MakePlan, Verify
 from midcourse.domain.events import (
     Acted,
@@ -50,10 +50,16 @@ class Ceilings:
     """How often each step was carried out."""
 
     executions: Counter[tuple[int, int]] = field(default_factory=Counter[tuple[int, int]])
+    questions: dict[int, AskPerson] = field(default_factory=dict[int, AskPerson])
+    most: Cost = FREE
+    """What people granted, by what they were asked and answered: nothing else may raise a ceiling."""
 
     def check(self, turn: Turn) -> None:
+        self.questions |= {question.id: question for question in turn.sent(AskPerson)}
+        if isinstance(turn.event, ApprovalDecided):
+            self._decided(turn, turn.event)
         run, limits, counts = turn.after, turn.after.limits, turn.after.counts
-        assert run.budget.committed.within(compute_max_cost(limits))
+        assert run.budget.committed.within(compute_max_cost(limits).plus(self.most))
         assert FREE.within(run.budget.spent)
         assert FREE.within(run.budget.reserved)
         assert run.budget.active_seconds <= limits.max_wall_seconds + 1e-6
@@ -69,6 +75,19 @@ class Ceilings:
         for issued in run.pending:
             reserved = reserved.plus(issued.reserved)
         assert reserved == run.budget.reserved, "what is set aside is set aside for something"
+
+    def _decided(self, turn: Turn, event: ApprovalDecided) -> None:
+        phase = turn.before.phase
+        asked = self.questions.get(event.question)
+        if (
+            asked is None
+            or not isinstance(phase, Asking)
+            or phase.question != asked.id
+            or event.verdict != "spend_more"
+        ):
+            return
+        if asked.more is not None and event.more == asked.more and not event.shown and event.at < asked.expires_at:
+            self.most = self.most.plus(asked.more)
 
 
 # --- 2 and 6: nothing irreversible twice, and nothing without evidence
@@ -479,7 +498,12 @@ def check_that_questions_have_answers(turn: Turn) -> None:
             shown = tuple(step.consequence for step in phase.steps)
             changes = (Change(arguments=(("to", "Grace"),)),) if verdict == "changed" else ()
             answer = ApprovalDecided(
-                question=phase.question, verdict=verdict, shown=shown, changes=changes, at=turn.after.now
+                question=phase.question,
+                verdict=verdict,
+                shown=shown,
+                changes=changes,
+                more=phase.more,
+                at=turn.after.now,
             )
             fits = verdict != "changed" or phase.purpose == "segment"
             assert not fits or why_no_effect(turn.after, answer) in ("", "the time to answer is over")

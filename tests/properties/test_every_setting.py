@@ -70,7 +70,7 @@ async def outline() -> None:
         played = await play(stuck, outliner=ScriptedOutlines(("Explore the shop",)), outline=setting, max_calls=9)
         turns = [turn.run for turn in played.turns if asks(turn, "outliner")]
         drawn[setting] = [run.counts.segments for run in turns]
-    assert drawn == {"off": [], "on": [0], "auto": [2]}
+    assert drawn == {"off": [], "on": [0], "auto": [3]}
 
 
 @register
@@ -81,7 +81,7 @@ async def monitor() -> None:
         played = await play(SamePlan([draft("name", "peek"), draft(REPLAN)]), monitor=setting, max_replans=2)
         turns = [turn.run for turn in played.turns if asks(turn, "monitor")]
         reviewed[setting] = [run.counts.segments for run in turns]
-    assert reviewed == {"off": [], "path": [1, 2], "proposals": [1, 1, 2, 2, 3]}
+    assert reviewed == {"off": [], "path": [1, 2, 3], "proposals": [1, 2, 3, 4]}
 
 
 @register
@@ -200,7 +200,7 @@ async def replan_admission() -> None:
 async def structural_stop() -> None:
     usual = await play(NewIdeaPlanner(), failing_shop("unreachable", "unreachable"))
     patient = await play(NewIdeaPlanner(), failing_shop("unreachable", "unreachable"), structural_stop=False)
-    assert (usual.reason, usual.result.replans) == ("structural_failure", 0)
+    assert (usual.reason, usual.result.replans) == ("structural_failure", 3)
     assert (patient.reason, patient.result.replans) == ("replan_exhausted", 3)
 
 
@@ -214,6 +214,15 @@ async def approvals() -> None:
     free = await play(SamePlan([ORDER_PENS]), approver=unasked, approvals="never")
     assert (len(asked.questions), len(unasked.questions)) == (1, 0)
     assert free.world.orders == ["pens"]
+
+
+@register
+async def ask_for_more() -> None:
+    asked, unasked = Approves(more=True), Approves(more=True)
+    more = await play(SamePlan([NUDGE, NUDGE]), approver=asked, look_calls=1, max_calls=1)
+    ends = await play(SamePlan([NUDGE, NUDGE]), approver=unasked, look_calls=1, max_calls=1, ask_for_more=False)
+    assert (more.reason, ends.reason) == ("plan_complete", "budget_exhausted")
+    assert ([question.about for question in asked.questions][:1], unasked.questions) == (["more"], [])
 
 
 @register

@@ -1,6 +1,8 @@
 """What each family of providers is sent, and what it may answer: the provider's own client with a server on loopback.
 
 Only OpenAI's client and Bedrock's are locked for development: `just providers` makes an environment with all of them.
+
+    python -m tests.providers.test_requests     # prints what is optional and ambiguous in each schema as it is sent
 """
 
 import asyncio
@@ -18,7 +20,7 @@ from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
 from midcourse.llm.model_client import Answered, ModelClient
-from midcourse.llm.prompt.schema import find_obstacle
+from midcourse.llm.prompt.schema import MOST_OPTIONAL, MOST_UNIONS, count_fields, find_obstacle
 from midcourse.llm.prompt.template import Prompt
 from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.policy.plan.horizon import Scope, resolve
@@ -71,7 +73,7 @@ def test_every_role_may_give_its_fullest_answer(family: Family) -> None:
         Draft202012Validator(schema).validate(full)
         assert find_obstacle(schema) == "", role
         assert isinstance(reply, Answered), (role, reply)
-        assert json.loads(reply.answer.model_dump_json(exclude_unset=True)) == full
+        assert json.loads(reply.answer.model_dump_json(exclude_unset=True, by_alias=True)) == full
 
 
 async def _ask_all(client: ModelClient, server: Server) -> list[object]:
@@ -95,3 +97,22 @@ def test_a_plan_with_three_arguments_is_admitted(family: Family) -> None:
     assert [(step.arguments, step.probe) for step in resolved.steps] == [
         (THREE, Probe(name="was_sent", arguments=THREE))
     ]
+
+
+def print_counts() -> None:
+    """Print the counts of each role as `optional fields/fields of several types`, for each family whose client is installed."""
+    print(
+        f"schemas as sent: optional fields (at most {MOST_OPTIONAL}) / fields of several types (at most {MOST_UNIONS})"
+    )
+    for name, family in FAMILIES.items():
+        if not _is_installed(family.package):
+            print(f"{name}: needs {family.package}")
+            continue
+        with serve(family) as server:
+            asyncio.run(_ask_all(ModelClient([family.build(server.url)], answer_tokens=2000), server))
+        counts = (count_fields(family.find_schema(body)) for body in server.bodies)
+        print(f"{name}: " + ", ".join(f"{role} {n}/{m}" for role, (n, m) in zip(FULL, counts, strict=True)))
+
+
+if __name__ == "__main__":
+    print_counts()

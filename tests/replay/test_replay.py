@@ -261,12 +261,12 @@ async def test_beyond_a_raised_limit_nothing_is_recorded() -> None:
     again = recording.again(max_segments=9)
     assert again.verdict == "not_recorded"
     assert "the recorded run ended there (budget_exhausted, all 3 segments are used up)" in again.detail
-    assert recording.again(max_segments=9, max_calls=3).verdict == "same_course"
+    assert recording.again(max_segments=9, max_calls=3, ask_for_more=False).verdict == "same_course"
 
 
 async def test_a_different_ceiling_at_the_same_point_is_the_same_course() -> None:
     recording, _ = await recorded(endless_stage(max_segments=3, wrap_up_at=1.0))
-    again = recording.again(max_segments=9, max_calls=3)
+    again = recording.again(max_segments=9, max_calls=3, ask_for_more=False)
     assert again.verdict == "same_course"
     assert again.detail.startswith("it would have ended at the same point, as budget_exhausted, 3 of 3 calls")
 
@@ -397,6 +397,7 @@ def test_no_limit_goes_unnoticed() -> None:
     ]
     read = {name for text in texts for name in re.findall(r"task\.limits\.(\w+)", text)}
     assert read == {
+        "approvals",
         "look_calls",
         "max_plan_steps",
         "act_timeout_seconds",

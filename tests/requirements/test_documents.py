@@ -137,6 +137,6 @@ def test_the_demo_of_document_004_has_its_verdict(cli: Cli) -> None:
 def test_result_json_has_the_fields_of_document_004(cli: Cli, home: Path) -> None:
     cli("run", "unreachable_cube", "--run-id", "cube", "--quiet")
     result = json.loads((home / "runs" / "cube" / "result.json").read_text())
-    assert result["replans"] == 0
+    assert result["replans"] == 1
     assert result["final_reason"] == "structural_failure"
     assert "unreachable" in result["final_detail"]

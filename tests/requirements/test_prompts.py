@@ -159,7 +159,7 @@ def test_steps_in_the_json_of_document_000_are_carried_out() -> None:
 
 def test_the_planner_is_told_to_prefer_visible_controls_to_shortcuts() -> None:
     request, _again = asked(DONE)
-    assert "Prefer visible controls to shortcuts." in request.text
+    assert "Prefer visible controls to shortcuts and addresses." in request.text
 
 
 def test_steps_without_a_visible_control_are_counted_in_the_result() -> None:

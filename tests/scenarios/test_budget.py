@@ -50,7 +50,10 @@ async def test_at_the_ceiling_a_partial_result_says_what_was_done() -> None:
     stage = notepad_of_the_seed(max_calls=8)
     played = await stage.play()
     assert played.ended == (False, False, "budget_exhausted")
-    assert played.result.final_detail == "8 of 8 calls are used, and the next command may take 1"
+    assert (
+        played.result.final_detail
+        == "8 of 8 calls are used, and the next command may take 1; more was not granted (testing)"
+    )
     assert played.completed == [
         "Press the Windows key",
         "Type 'notepad' to find the program",
@@ -120,7 +123,9 @@ async def test_a_planner_that_wraps_up_comes_to_a_good_end() -> None:
 async def test_tokens_and_money_are_ceilings_as_well() -> None:
     tokens = await endless_stage(Cost(calls=1, tokens=900), max_tokens=5000, plan_tokens=1000).play()
     assert tokens.ended == (False, False, "budget_exhausted")
-    assert tokens.result.final_detail == "4500 of 5000 tokens are used, and the next command may take 1000"
+    assert tokens.result.final_detail == (
+        "4500 of 5000 tokens are used, and the next command may take 1000; more was not granted (no approver)"
+    )
     assert tokens.most_committed.tokens <= 5000
     money = await endless_stage(Cost(calls=1, microusd=90_000), max_cost_usd=0.5, plan_cost_usd=0.1).play()
     assert money.ended == (False, False, "budget_exhausted")

@@ -69,7 +69,10 @@ def _plain(step: Draft) -> Draft:
 def given_up(played: Played) -> End | None:
     """How the run would have ended, had its goal not been reached."""
     phases = [turn.run.phase for turn in played.turns]
-    return next((phase.otherwise for phase in phases if isinstance(phase, Concluding) and phase.otherwise), None)
+    return next(
+        (phase.otherwise for phase in phases if isinstance(phase, Concluding) and isinstance(phase.otherwise, End)),
+        None,
+    )
 
 
 async def test_a_duplicate_of_a_finished_order_is_refused_before_any_of_the_plan_runs() -> None:

@@ -53,4 +53,4 @@ async def test_a_transient_failure_waits_and_executes_again_without_a_plan() -> 
 
 async def test_a_run_that_fails_is_over_as_well() -> None:
     played = await example("unreachable_cube").play()
-    assert states(played) == [*BEGINNING, *SEGMENT, "concluding", "ended"]
+    assert states(played) == [*BEGINNING, *SEGMENT, "planning", "concluding", "ended"]

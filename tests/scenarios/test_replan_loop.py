@@ -47,8 +47,26 @@ async def test_under_the_defaults_it_ends_after_one_execution() -> None:
     """A cube out of reach stays out of reach: told apart, and stopped early."""
     played = await example("unreachable_cube").play()
     assert played.ended == (False, False, "structural_failure")
-    assert (played.result.executions, played.result.replans, played.result.planner_calls) == (1, 0, 1)
-    assert re.fullmatch(f"pick failed: unreachable — {IK}", played.result.final_detail)
+    assert (played.result.executions, played.result.replans, played.result.planner_calls) == (1, 1, 2)
+    assert re.fullmatch(
+        f"pick failed: unreachable — {IK}; the planner, asked once for another way, planned it again",
+        played.result.final_detail,
+    )
+
+
+async def test_a_way_that_the_goal_names_is_taken_after_a_structural_failure() -> None:
+    """'Pick up the red cube. If it cannot be reached, pick up the blue cube.'"""
+    answers = Scripted(plan(pick("red_cube"), final=True), plan(pick("blue_cube"), final=True))
+    far = {"objects": "red_cube=1.20,0.00 blue_cube=0.45,0.10"}
+    stage = example("unreachable_cube", planner=answers, options=far)
+    played = await stage.play()
+    assert [one.values for one in stage.effects] == [{"object": "blue_cube"}]
+    assert [attempt.arguments for attempt in played.contexts[1].attempts] == [(("object", "red_cube"),)]
+    recovery = played.contexts[1].recovery
+    assert recovery is not None
+    assert recovery.fix.message.startswith("Plan another way that the task itself names or allows, without this step")
+    assert recovery.failed is not None
+    assert re.fullmatch(IK, recovery.failed.detail)
 
 
 async def test_even_without_the_structural_stop_the_same_plan_is_not_executed_twice() -> None:

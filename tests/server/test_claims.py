@@ -30,7 +30,7 @@ def test_an_unsupported_done_is_shown_as_not_verified_or_contradicted(server: Ru
         wait_for_end(admin, run_id)
     claim, must = admin.get("/runs/claim").json(), admin.get("/runs/must").json()
     assert (claim["verified"], claim["sending"], claim["final_reason"]) == (False, "nothing", "plan_complete")
-    assert claim["sentence"] == "Done, not verified; nothing was sent."
+    assert claim["sentence"] == "Done; nothing was sent."
     assert claim["result"]["success"] is True
     assert (must["verified"], must["final_reason"], must["result"]["success"]) == (False, "contradicted", False)
     assert must["result"]["final_detail"] == "the task must send something, and nothing was sent"

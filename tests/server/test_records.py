@@ -88,7 +88,7 @@ def test_effects_have_every_look_for_evidence(reader: httpx.Client) -> None:
 def test_a_replay_under_other_settings_says_what_would_have_been(reader: httpx.Client) -> None:
     same = reader.post("/runs/lamp/replay", json={})
     assert same.json()["verdict"] == "identical", same.text
-    fewer = reader.post("/runs/lamp/replay", json={"settings": {"max_calls": 1}}).json()
+    fewer = reader.post("/runs/lamp/replay", json={"settings": {"max_calls": 1, "ask_for_more": False}}).json()
     assert fewer["verdict"] == "ends_earlier"
     assert "would have ended earlier" in fewer["headline"]
     wrong = reader.post("/runs/lamp/replay", json={"settings": {"home": "/tmp"}})

@@ -100,7 +100,7 @@ def test_what_a_preset_or_a_ceiling_loosens_is_refused_all_at_once(server: Runni
 
 
 LOOSER: dict[str, object] = {
-    "approvals": "never", "approval_seconds": 10**6, "human_after": "none", "monitor": "off",
+    "approvals": "never", "ask_for_more": True, "approval_seconds": 10**6, "human_after": "none", "monitor": "off",
     "replan_admission": False, "structural_stop": False, "count_extensions": False, "auto_replan": True, "final_looks": "last",
     "failures": '[{"reason": "x", "severity": "LOW"}]', "look_calls": 1, "plan_tokens": 1, "plan_cost_usd": 0.001,
     "visible_plans": 0, "model": "openai:gpt-5", "role_models": "judge=rules", "embedder": "openai:x", "agent": "other",
@@ -109,6 +109,7 @@ LOOSER: dict[str, object] = {
 """For settings that are not a number with a ceiling: a value that is looser than that of the task below."""
 STRICT = """
 approvals = "adaptive"
+ask_for_more = false
 approval_seconds = 60
 monitor = "proposals"
 human_after = 1
@@ -139,6 +140,48 @@ def test_no_setting_of_an_operator_makes_a_run_ask_less_or_cost_more(name: str, 
     with pytest.raises(Refusal, match=rf"settings\.{name} would be"):
         job_for(body, operator, home, folder)
     assert getattr(job_for(body, admin, home, folder).settings, name) != before
+
+
+def test_only_an_administrator_raises_a_ceiling(server: RunningServer) -> None:
+    write_costly_task(server)
+    start(server.client("operator"), "costly", "costly")
+    admin = server.client("admin")
+    question = wait_until(lambda: find_question(admin, "costly"))
+    assert (question["about"], question["verdicts"]) == ("more", ["spend_more", "stop"])
+    assert question["more"] == {"calls": 0, "tokens": 0, "cost_usd": 0.1}
+    assert (
+        "the role approver may not raise a ceiling"
+        in refuse(decide(server.client("approver"), question, "spend_more"))["detail"]
+    )
+    assert decide(admin, question, "spend_more").status_code == 200
+    assert wait_for_end(admin, "costly")["final_reason"] == "goal_reached"
+
+
+def test_an_approver_may_say_no_to_more(server: RunningServer) -> None:
+    write_costly_task(server)
+    start(server.client("operator"), "too_costly", "costly")
+    approver = server.client("approver")
+    question = wait_until(lambda: find_question(approver, "too_costly"))
+    assert decide(approver, question, "stop").status_code == 200
+    assert wait_for_end(approver, "too_costly")["final_reason"] == "budget_exhausted"
+
+
+def write_costly_task(server: RunningServer) -> None:
+    """A task whose first plan may cost more than its ceiling, so that it asks for $0.10 more and needs no more after that."""
+    lamp = (server.home / "tasks" / "lamp.toml").read_text()
+    approved = '[[rules]]\nask = "never"\nskill = "*"\neffect = "irreversible"\n'
+    (server.home / "tasks" / "policy.txt").write_text(approved)
+    settings = f'[settings]\nmax_cost_usd = 0.1\nplan_cost_usd = 0.2\napproval_policy = "{server.home / "tasks" / "policy.txt"}"\n'
+    (server.home / "tasks" / "costly.toml").write_text(lamp.replace("[settings]\n", settings))
+
+
+def test_a_tenants_ceiling_is_not_for_its_people_to_raise(tmp_path: Path) -> None:
+    """The settings with which a server starts runs of another tenant hold against the request."""
+    folder = write_tasks(tmp_path / "tasks")
+    theirs = Settings.load(overrides={"home": str(tmp_path / "home"), "ask_for_more": "false"})
+    admin = Caller(name="x", id="key:x", tenant="theirs", role="admin")
+    job = job_for(StartRun(task="lamp", settings={"ask_for_more": True}), admin, theirs, folder)
+    assert not job.settings.ask_for_more
 
 
 def test_only_an_administrator_may_start_a_task_again(server: RunningServer) -> None:

@@ -2,8 +2,8 @@
 
 The fixture lists every field of every stored record: `required`, or the value used when the field is missing. A changed default
 or a new required field would change the meaning of old records, or make them unreadable. New fields need a default;
-`python -m tests.store.test_old_records` adds them to the fixture before a release. The codec writes every field, so a default
-may change as long as no record without the field exists (`Limits.outline`: before the first release).
+`python -m tests.store.test_old_records` adds them to the fixture before a release. The codec writes every field but those that are `stored_if_set`, so
+another default may change as long as no record without the field exists (`Limits.outline`: before the first release).
 """
 
 import json

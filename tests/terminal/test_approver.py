@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from midcourse.config.defaults import user, user_id
-from midcourse.domain.approval import Change, CommitSet, Decision, Earlier, Question, Revision
+from midcourse.domain.approval import About, Change, CommitSet, Decision, Earlier, Question, Revision
+from midcourse.domain.budget import Cost
 from midcourse.terminal.approver import TerminalApprover
 from midcourse.terminal.output import ASCII, UNICODE
 from midcourse.terminal.prompt import InputEnded, Keyboard, Prompt
@@ -65,6 +66,19 @@ def terminal() -> Iterator[Terminal]:
         os.close(typing)
 
 
+MORE = Question(
+    run="r1",
+    id=7,
+    about="more",
+    goal="Compare prices",
+    consequences=(),
+    says=(),
+    expires_at=4_000_000_000.0,
+    detail="$0.48 of $0.50 are spent, and the next command may take $0.05",
+    more=Cost(microusd=500_000),
+)
+
+
 def draw_panel(asked: Question, width: int = 80) -> str:
     console = Console(file=io.StringIO(), width=width, record=True)
     console.print(question_panel(asked, 3600.0, width, UNICODE))
@@ -94,7 +108,7 @@ async def test_each_key_answers_whether_an_act_may_be_done(terminal: Terminal, t
 async def test_arguments_are_changed_line_by_line_until_an_empty_line(terminal: Terminal) -> None:
     would_send = replace(make_consequence(), arguments=(("count", 1), ("gift", False)))
     asked = replace(make_question(), consequences=(would_send,))
-    terminal.type("c\n\ncount=many\nwho=Eve\ncount = 3\ngift=true\n\n")
+    terminal.type("c count=many\n\nwho=Eve\ncount = 3\ngift=true\n\n")
     decision = await terminal.ask(asked)
     assert (decision.verdict, decision.changes) == (
         "changed",
@@ -153,8 +167,24 @@ async def test_each_key_answers_how_to_continue(terminal: Terminal, typed: str, 
     assert "fill failed: rejected" in terminal.screen.getvalue()
 
 
+@pytest.mark.parametrize(("typed", "verdict"), [("y\nm\n", "spend_more"), ("yes\ns\n", "stop")])
+async def test_a_ceiling_is_raised_by_a_key_of_its_own(terminal: Terminal, typed: str, verdict: str) -> None:
+    terminal.type(typed)
+    assert (await terminal.ask(MORE)).verdict == verdict
+    shown = terminal.screen.getvalue()
+    assert "May it use up to $0.50 more?" in shown
+    assert "$0.48 of $0.50 are spent" in shown
+
+
 @pytest.mark.parametrize(
-    ("typed", "verdict"), [("y\nn\n", "rejected"), ("r\nx\n", "send_again"), ("s\n", "stop"), ("g\nlook\n", "rejected")]
+    ("typed", "verdict"),
+    [
+        ("y\nn\n", "rejected"),
+        ("n there is one\n", "rejected"),
+        ("r\nx\n", "send_again"),
+        ("s\n", "stop"),
+        ("g\nlook\n", "rejected"),
+    ],
 )
 async def test_only_its_own_key_sends_a_possible_repeat(terminal: Terminal, typed: str, verdict: str) -> None:
     """No key that approves anything else sends it."""
@@ -175,7 +205,7 @@ def test_a_doubt_shows_what_the_page_says_and_why_that_does_not_decide_it() -> N
     )
     text = draw_panel(asked)
     for words in (
-        "nothing shows yet whether it happened",
+        "no rule can tell yet whether it happened",
         'The page now: "Checkout"',
         r'New on it since: "One moment\u001b[31m", "[h]appened\n does pay"',
         "Expected the text 'Thank you': that is not to be seen",
@@ -417,3 +447,30 @@ async def test_each_row_of_a_question_is_a_line_however_wide_the_terminal_is(wid
     lines = screen.getvalue().splitlines()
     assert next(line for line in lines if "Harbour Street" in line).startswith("│     sends address")
     assert all(len(line) == prompt.width for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("about", "typed", "expected"),
+    [
+        ("approve", "n wrong address\n", Decision(verdict="rejected", guidance="wrong address")),
+        ("approve", "No  wrong address\n", Decision(verdict="rejected", guidance="wrong address")),
+        ("approve", "g wrong address\n", Decision(verdict="rejected", guidance="wrong address")),
+        ("question", "a the second one\n", Decision(verdict="go_on", guidance="the second one")),
+        ("stuck", "advice use the menu\n", Decision(verdict="go_on", guidance="use the menu")),
+    ],
+)
+async def test_words_after_the_key_belong_to_the_answer(
+    terminal: Terminal, about: About, typed: str, expected: Decision
+) -> None:
+    terminal.type(typed)
+    asked = make_question() if about == "approve" else replace(make_question(), about=about, consequences=())
+    decided = await terminal.ask(asked)
+    assert (decided.verdict, decided.guidance) == (expected.verdict, expected.guidance)
+
+
+@pytest.mark.parametrize(
+    "typed", ["y but only one of them", "yes, if it is free", "yes and no", "nothing like that", "r once"]
+)
+async def test_a_yes_with_a_condition_is_none(terminal: Terminal, typed: str) -> None:
+    terminal.type(f"{typed}\nn\n")
+    assert (await terminal.ask(make_question())).verdict == "rejected"

@@ -47,6 +47,7 @@ class Hand:
             zone=zone.id if zone else GLOBAL,
             target=Target(surface="", role=zone.role if zone else "", label=zone.label if zone else ""),
             arguments=tuple(arguments.items()),
+            named_files=("path",) if "path" in arguments else (),
         )
 
     async def do(self, skill: str, zone: Zone | None = None, **arguments: Scalar) -> Outcome:

@@ -46,9 +46,9 @@ class Application:
         """Run the shop for visitors who open it at this address."""
         host, port = self.address
         process = subprocess.Popen(
-            [_find_python(), "serve.py", str(port)],
+            [find_python(), "serve.py", str(port)],
             cwd=SITE,
-            env=_make_environment(self._data, url),
+            env=make_environment(self._data, url),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -80,19 +80,19 @@ def furnish() -> Path:
         if missing:
             folder.mkdir()
             subprocess.run(
-                [_find_python(), "furnish.py", CUSTOMER, PASSWORD, TICKET, CONCERT],
+                [find_python(), "furnish.py", CUSTOMER, PASSWORD, TICKET, CONCERT],
                 cwd=SITE,
-                env=_make_environment(folder, "http://127.0.0.1"),
+                env=make_environment(folder, "http://127.0.0.1"),
                 check=True,
             )
     return folder
 
 
-def _find_python() -> Path:
+def find_python() -> Path:
     return install_environment(HERE / "pretix.txt") / "bin" / "python"
 
 
-def _make_environment(data: Path, url: str) -> dict[str, str]:
+def make_environment(data: Path, url: str) -> dict[str, str]:
     return {
         **os.environ,
         "DATA_DIR": str(data),

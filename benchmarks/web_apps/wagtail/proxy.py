@@ -128,6 +128,8 @@ class Proxy:
         head = await _read_head(reader)
         body = await reader.read()
         writer.close()
+        if any(line.lower().replace(" ", "") == "transfer-encoding:chunked" for line in head):
+            body = _join_chunks(body)
         return Answer(status=head[0].split(" ", 1)[1], headers=_pairs(head[1:]), body=body)
 
 
@@ -147,6 +149,16 @@ async def _read_head(reader: asyncio.StreamReader) -> list[str]:
     except asyncio.IncompleteReadError:
         return []
     return head.decode("latin-1").split("\r\n")[:-2]
+
+
+def _join_chunks(body: bytes) -> bytes:
+    """The body without the lengths between its chunks, which belong to the connection."""
+    joined = b""
+    while body:
+        line, _, rest = body.partition(b"\r\n")
+        length = int(line.partition(b";")[0], 16)
+        joined, body = joined + rest[:length], rest[length + 2 :] if length else b""
+    return joined
 
 
 def _pairs(lines: list[str]) -> tuple[tuple[str, str], ...]:

@@ -170,11 +170,19 @@ function Outcome({ view }: { view: RunView }) {
   return (
     <Panel className="max-lg:order-4" title="Result" aside={<UntrustedText text={verdict.counts} />}>
       <dl className="space-y-3 text-sm">
+        {result.answer && (
+          <Fact name="Answer">
+            <span className="whitespace-pre-wrap">
+              <UntrustedText text={result.answer} />
+            </span>
+          </Fact>
+        )}
         {result.data.map(([name, value]) => (
           <Fact key={name} name={name}>
-            <span className="font-mono">
+            <span className="block max-h-80 overflow-y-auto font-mono whitespace-pre-wrap">
               <Value value={value} />
             </span>
+            {result.unseen?.includes(name) && <p className="text-doubt">not seen on any screen; computed or worded by the model</p>}
           </Fact>
         ))}
         {result.success && <Support result={result} />}

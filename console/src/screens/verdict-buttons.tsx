@@ -25,6 +25,7 @@ const CHOICES: Record<VerdictName, VerdictChoice> = {
   did_not_happen: { key: "d", name: "It did not happen", look: "plain", agrees: true, asks: "confirmation" },
   go_on: { key: "g", name: "Go on…", look: "primary", asks: "answer" },
   send_again: { key: "e", name: "Send it again…", look: "danger", agrees: true, asks: "confirmation" },
+  spend_more: { key: "m", name: "Let it spend that much more", look: "primary", agrees: true },
   stop: { key: "s", name: "Stop the run", look: "danger", asks: "confirmation" },
 };
 

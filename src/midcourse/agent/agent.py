@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Self
+from typing import Self, TypeVar, overload
 from weakref import WeakValueDictionary
 
 from midcourse.agent import undo as undoing
@@ -21,8 +21,10 @@ from midcourse.agent.models import add_call_reserves, build_embedder, build_role
 from midcourse.agent.roles import ROLES, OptionalRoles, RoleModels
 from midcourse.agent.start import check_references, new_run, new_run_id
 from midcourse.agent.tools.agent_tool import ONE_CALL, AgentTool
+from midcourse.agent.typed_result import TypedResult, with_type
 from midcourse.agent.wiring import Job, build_planner, build_telemetry, build_world, expected_catalogue, model_settings
 from midcourse.config.defaults import DenyAll, EnvironmentVault, LeaveOpen, check_secrets, user, user_id
+from midcourse.config.output import read_output_type
 from midcourse.config.settings import Settings
 from midcourse.config.task.check import check_against
 from midcourse.domain.agreement import Agreement
@@ -50,6 +52,8 @@ from midcourse.presentation.notebook import show_in_notebooks
 from midcourse.redact import keep_out_of_logs
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 FINDING = Lock()
 IN_USE: WeakValueDictionary[int, Lock] = WeakValueDictionary()
@@ -90,18 +94,45 @@ class Agent(OptionalRoles):
             raise TypeError(f"world: {self.world.__name__} is a class; give an object of it, {self.world.__name__}()")
         as_planner(self.planner), as_approver(self.approver)  # both refuse what they cannot use
 
-    async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
+    @overload
+    async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result: ...
+
+    @overload
+    async def run(
+        self, task: Task | str, *, output_type: type[T], run_id: str = "", again: bool = False
+    ) -> TypedResult[T]: ...
+
+    async def run(
+        self, task: Task | str, *, output_type: type[T] | None = None, run_id: str = "", again: bool = False
+    ) -> Result:
         """Carry out a task, or a goal in words, and return the result.
 
         If the task has a business key and an earlier run with it succeeded, the result of that run is returned; if the earlier
         run was interrupted, it is resumed. `again` starts a new run although an earlier one, which failed, may have done the task.
-        """
-        return await self.start(task, run_id=run_id, again=again).result()
 
-    def run_sync(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
+        With `output_type` (a Pydantic model, a dataclass or a TypedDict) the task's output is of this type, and so is `result.output`.
+        """
+        if output_type is None:
+            return await self.start(task, run_id=run_id, again=again).result()
+        task = replace(Task(goal=task) if isinstance(task, str) else task, output=read_output_type(output_type))
+        return with_type(await self.start(task, run_id=run_id, again=again).result(), output_type)
+
+    @overload
+    def run_sync(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result: ...
+
+    @overload
+    def run_sync(
+        self, task: Task | str, *, output_type: type[T], run_id: str = "", again: bool = False
+    ) -> TypedResult[T]: ...
+
+    def run_sync(
+        self, task: Task | str, *, output_type: type[T] | None = None, run_id: str = "", again: bool = False
+    ) -> Result:
         """The same as `run`, for programs without an event loop. Raises `RuntimeError` if one is running, as in a notebook."""
         _refuse_inside_a_loop("agent.run(…)")
-        return asyncio.run(self.run(task, run_id=run_id, again=again))
+        if output_type is None:
+            return asyncio.run(self.run(task, run_id=run_id, again=again))
+        return asyncio.run(self.run(task, output_type=output_type, run_id=run_id, again=again))
 
     def start(self, task: Task | str, *, run_id: str = "", again: bool = False) -> LiveRun:
         """Start a run and return it as a `LiveRun`. Needs a running event loop."""
@@ -170,7 +201,7 @@ class Agent(OptionalRoles):
         """Runs that have not ended and that no process drives, the oldest first. A program can pick them up when it starts.
 
         On Windows, where it is not known what other processes drive, these are all that have not ended. Raises `TaskInvalid` for a
-        store that cannot tell, such as a `PostgresStore`: whoever picked up a run that a worker drives would end the worker's turn.
+        store that cannot tell, such as a `PostgresStore`: picking up a run that a worker drives would end the worker's turn.
         """
         with self.open_store() as store:
             if not offers(store, LocalStore):

@@ -21,8 +21,8 @@ class PlannerFunction(Protocol):
 class ApproverFunction(Protocol):
     """Returns a `Decision`, True or False, or None to leave the question open. A plain function is called in a thread of its own.
 
-    False refuses. True approves what is shown in full, and lets a run that is stuck go on. It neither says that something happened nor
-    sends anything again: those need a `Decision`.
+    False refuses. True approves what is shown in full, and lets a run that is stuck go on. It neither says that something happened, nor
+    sends anything again, nor raises a ceiling: those need a `Decision`.
     """
 
     def __call__(self, question: Question, /) -> Decision | bool | Awaitable[Decision | bool | None] | None: ...

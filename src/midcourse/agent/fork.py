@@ -89,7 +89,7 @@ async def fork(
     by, by_id = (by, by_id) if by else (user(), user_id())
     starter = (by, by_id) if journal.task.agreement.four_eyes else ("", "")
     origin = Origin(run=journal.opening.id, event=at)
-    run = replace(run, limits=limits, grants=(), forked_from=origin, not_by=starter[0], not_by_id=starter[1])
+    run = replace(run, limits=limits, grants=(), raises=(), forked_from=origin, not_by=starter[0], not_by_id=starter[1])
     await store.begin(run, replace(journal.task, limits=limits, key="", by=by, by_id=by_id))
     await rebuild.records.copy_to(store, run_id)
     return Forked(run_id=run_id, at=at)
@@ -207,15 +207,13 @@ class _Rebuild:
             if [command.kind for command in issued] != [command.kind for command in row.commands]:
                 raise NotForkable(f"the run went another way at event {row.seq}")
             if self._run.counts.versions > versions:
-                await self._save_plan(row, self._run.counts.versions)
+                plan = self._journal.plan(self._run.counts.versions)
+                if plan is None:
+                    made = f"plan {self._run.counts.versions}, made at event {row.seq}"
+                    raise NotForkable(f"{made}, is not in the journal")
+                await self.records.save_plan(self._run.id, plan)
         self.clock.reach(self._run.now)
         return self._run
-
-    async def _save_plan(self, row: JournalRow, version: int) -> None:
-        plan = self._journal.plan(version)
-        if plan is None:
-            raise NotForkable(f"plan {version}, made at event {row.seq}, is not in the journal")
-        await self.records.save_plan(self._run.id, plan)
 
     async def _reproduce(self, row: JournalRow, event: events.Event) -> events.Event:
         """The recorded event, after the world has given the same answer again."""
@@ -234,7 +232,11 @@ class _Rebuild:
             ) if issued is not None:
                 return await self._perform_again(row, issued, event)
             case events.Planned() if issued is not None and isinstance(issued.command, commands.MakePlan):
-                return await self._rebind_plan(row, issued.command, event)
+                if take_turn(self._run, event)[0].counts.versions == self._run.counts.versions:
+                    return event
+                # The digests of its steps are bound to a run, so they are computed again for this one.
+                steps = [await self._rebind_step(row, issued.command, step) for step in event.steps]
+                return replace(event, steps=tuple(steps))
             case _:
                 return event
 
@@ -271,13 +273,6 @@ class _Rebuild:
         if isinstance(answer, events.Acted) and isinstance(event, events.Acted):
             return replace(event, consequence=answer.consequence)
         return event
-
-    async def _rebind_plan(self, row: JournalRow, command: commands.MakePlan, event: events.Planned) -> events.Planned:
-        """The plan with the digests of this run. They are bound to a run, so they are computed again."""
-        if take_turn(self._run, event)[0].counts.versions == self._run.counts.versions:
-            return event
-        steps = [await self._rebind_step(row, command, step) for step in event.steps]
-        return replace(event, steps=tuple(steps))
 
     async def _rebind_step(self, row: JournalRow, command: commands.MakePlan, short: PlannedStep) -> PlannedStep:
         if not short.consequence:

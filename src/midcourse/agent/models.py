@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from midcourse.agent.roles import ROLES, WITH_RULES, Role, RoleModels
 from midcourse.config.extras import require_extras
-from midcourse.config.model_settings import ROLE_NAMES
+from midcourse.config.model_settings import EFFORTS, OUTPUTS, ROLE_NAMES
 from midcourse.config.settings import Settings
 from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
@@ -69,6 +69,8 @@ def build_roles(
         from midcourse.llm.tracing import Tracing
     except ImportError as error:
         raise TaskInvalid(f"to work with a model, {EXTRA}: {error}") from error
+    efforts = _parse_by_role("model_effort", settings.model_effort, EFFORTS)
+    outputs = _parse_by_role("model_output", settings.model_output, OUTPUTS)
     mask = redactor((*secrets, *_find_api_keys()))
     recorder = Recorder(settings.record, mask) if settings.record else None
     player = Player(settings.cassette, mask) if settings.cassette else None
@@ -76,8 +78,20 @@ def build_roles(
 
     def connect(role: Role) -> "ModelClient":
         where = base_url or settings.model_base_url
-        models = build_models_with_cassette(names[role.name], base_url=where, recorder=recorder, player=player)
-        return ModelClient(models, answer_tokens=settings.answer_tokens, tracing=tracing)
+        effort = efforts.get(role.name, "")
+        models = build_models_with_cassette(
+            names[role.name], base_url=where, thinks=effort not in ("", "off"), recorder=recorder, player=player
+        )
+        # The caller ends a request after `plan_timeout_seconds` at the latest: the provider's client must not give up before.
+        return ModelClient(
+            models,
+            answer_tokens=settings.answer_tokens,
+            thinking_tokens=settings.thinking_tokens,
+            effort=effort,
+            output=outputs.get(role.name, ""),
+            tracing=tracing,
+            timeout=settings.plan_timeout_seconds,
+        )
 
     if planner is None:
         if settings.images != "off":
@@ -102,6 +116,20 @@ def _parse_role_models(model: str, by_role: str) -> dict[str, str]:
             raise TaskInvalid(f"role_models: {describe_unknown('role', role, ROLE_NAMES)}")
         models[role] = "" if name == RULES and role in WITH_RULES else name
     return models
+
+
+def _parse_by_role(setting: str, text: str, choices: tuple[str, ...]) -> dict[str, str]:
+    """Parse `low, reflector=high` into a value for each role. Raises `TaskInvalid`."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    found: dict[str, str] = {}
+    for part in sorted(parts, key=lambda part: "=" in part):  # the value for all roles first
+        role, _, value = (each.strip() for each in part.rpartition("="))
+        if value not in choices:
+            raise TaskInvalid(f"{setting}: {describe_unknown('value', value, choices)}")
+        if role and role not in ROLE_NAMES:
+            raise TaskInvalid(f"{setting}: {describe_unknown('role', role, ROLE_NAMES)}")
+        found.update({role: value} if role else dict.fromkeys(ROLE_NAMES, value))
+    return found
 
 
 def _find_api_keys() -> Secrets:

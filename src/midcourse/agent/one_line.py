@@ -4,13 +4,15 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from midcourse.agent.agent import build_agent
 from midcourse.agent.start import new_run_id
+from midcourse.agent.typed_result import with_type
 from midcourse.agent.wiring import Job, require_chromium, save_job
 from midcourse.config.defaults import DenyAll, EnvironmentVault, check_secrets, user, user_id
 from midcourse.config.extras import require_extras
+from midcourse.config.output import parse_fields, read_output_schema, read_output_type
 from midcourse.config.settings import Settings, format_value
 from midcourse.config.task.file import PlannerSpec, TaskFile, WorldSpec
 from midcourse.config.toml_text import toml_text
@@ -18,6 +20,7 @@ from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Approvals
 from midcourse.domain.result import Result
+from midcourse.domain.skill import Parameter
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.home.folder import run_folder
@@ -48,12 +51,22 @@ class OneLineTask:
     inputs: Mapping[str, Scalar] | None = None
     secrets: Iterable[str] = ()
     """Names of secrets, each with `@` and the origin where it may be typed; by default that is the origin of `at`."""
+    files: Iterable[str | Path] = ()
+    """Files that may be uploaded. The model knows them as `$file.NAME`."""
+    uploads: str | Path = ""
+    """A folder with files that may be uploaded."""
     origins: str | Mapping[str, object] | None = None
     """A policy file, or the contents of one."""
     max_cost: float | None = None
     """The maximum cost in US dollars."""
     approvals: Approvals | None = None
     headed: bool = False
+    output: Iterable[str | Parameter] = ()
+    """The values to return: `name:type` for each, such as `total:number`."""
+    output_schema: str | Path = ""
+    """A file with the JSON schema of the values to return."""
+    output_type: Any = None
+    """A Pydantic model, a dataclass or a TypedDict: the type of `result.output`."""
     sends: bool = False
     """Whether it is done only if something was sent."""
     record: str | Path | None = None
@@ -69,7 +82,7 @@ async def do(task: OneLineTask) -> Result:
     `secrets` are names, such as `password` or `password@https://shop.example`; their values are in the environment
     (`MIDCOURSE_SECRET_PASSWORD`). Without an `approver` you are asked in the terminal, and without a terminal nothing irreversible
     is sent. With `sends` a run that sent nothing but a sign-in fails. The approver `DryRun()` drops the first irreversible request
-    and keeps it in `dropped`. The run is stored in the home: `midcourse show`, `resume` and `init task --from` find it.
+    and keeps it in `dropped`. With `output`, `output_schema` or `output_type` the result has values, as `result.output`. The run is stored in the home: `midcourse show`, `resume` and `init task --from` find it.
     """
     approver = task.approver or TerminalApprover()
     job = job_for(task)
@@ -78,7 +91,8 @@ async def do(task: OneLineTask) -> Result:
     folder = run_folder(job.settings, run_id)
     live = build_agent(job, folder, approver).start(job.task, run_id=run_id)
     save_job(job, folder)
-    return await live.result()
+    result = await live.result()
+    return result if task.output_type is None else with_type(result, task.output_type)
 
 
 def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -> Job:
@@ -96,10 +110,12 @@ def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -
     secrets = _bind_secrets(one_line.secrets, start)
     elsewhere = {origin: {"allowed": True} for origin in secrets.values() if origin != start}
     origins = {**elsewhere, **read_policy_tables(one_line.origins)}
-    options = {"start": one_line.at, "headed": one_line.headed, "origins": origins}
+    files, uploads = _check_files(one_line.files, one_line.uploads)
+    options = {"start": one_line.at, "headed": one_line.headed, "origins": origins, "uploads": uploads}
     options = {name: value for name, value in options.items() if value}
     settings = {"max_cost_usd": one_line.max_cost, "approvals": one_line.approvals}
     settings = {name: value for name, value in settings.items() if value is not None}
+    output = _read_output(one_line)
     bound = [f"{name}@{origin}" for name, origin in secrets.items()]
 
     def fill_in(found: re.Match[str]) -> str:
@@ -111,7 +127,9 @@ def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -
             world="browser",
             inputs=inputs,
             secrets=bound,
+            files=files,
             sends=one_line.sends,
+            output=output,
         ),
         world=WorldSpec(name="browser", options=options),
         planner=PlannerSpec(name="model", model=one_line.model),
@@ -121,7 +139,9 @@ def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -
         "goal": _escape(one_line.goal, inputs),
         "sends": one_line.sends or None,
         "secrets": bound or None,
+        "files": [*files] or None,
         "inputs": inputs,
+        "output": {field.name: _escape(_write_field(field)) for field in output},
         "world": {"name": "browser", "options": _escape(options)},
         "planner": {"model": one_line.model or None},
         "settings": settings,
@@ -145,6 +165,42 @@ def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -
         raise TaskInvalid("no model is named to plan: name one, such as openai:gpt-5, with --model or MIDCOURSE_MODEL")
     check_secrets(job.task.secrets, EnvironmentVault())
     return job
+
+
+def _check_files(named: Iterable[str | Path], folder: str | Path) -> tuple[tuple[str, ...], str]:
+    """The absolute paths of the files and of the folder: the run may be resumed in another one. Raises `TaskInvalid` for one that is missing."""
+    files, uploads = [Path(file).absolute() for file in named], Path(folder).absolute() if folder else None
+    if uploads and not uploads.is_dir():
+        raise TaskInvalid(f"--files {folder}: there is no such folder")
+    for file in files:
+        if not file.is_file():
+            raise TaskInvalid(f"--file {file}: there is no such file")
+        if uploads and not file.resolve().is_relative_to(uploads.resolve()):
+            raise TaskInvalid(f"--file {file}: with --files {folder}, only files in that folder may be uploaded")
+    return tuple(map(str, dict.fromkeys(files))), str(uploads or "")
+
+
+def _read_output(one_line: OneLineTask) -> tuple[Parameter, ...]:
+    given = [*one_line.output]
+    schema, kind = one_line.output_schema, one_line.output_type
+    if sum(map(bool, (given, schema, kind is not None))) > 1:
+        raise TaskInvalid("say once what is to be returned: as output, as output_schema or as output_type")
+    if kind is not None:
+        return read_output_type(kind)
+    if schema:
+        try:
+            return read_output_schema(Path(schema).read_text(encoding="utf-8"), str(schema))
+        except (OSError, UnicodeDecodeError) as error:
+            raise TaskInvalid(f"output schema {schema} cannot be read: {error}") from None
+    made = tuple(each for each in given if isinstance(each, Parameter))
+    return parse_fields(each for each in given if isinstance(each, str)) + made
+
+
+def _write_field(field: Parameter) -> dict[str, object]:
+    """The field as a table of a task file."""
+    more = {"required": None if field.required else False, "choices": [*field.choices] or None}
+    written = {"type": field.type, "description": field.description or None, **more}
+    return {name: value for name, value in written.items() if value is not None}
 
 
 class DryRun:

@@ -1,4 +1,4 @@
-"""A run that has begun, whoever drives it: the interface of `LiveRun` and `FollowedRun`."""
+"""A run that has begun, driven here or elsewhere: the interface of `LiveRun` and `FollowedRun`."""
 
 import asyncio
 from abc import abstractmethod
@@ -88,7 +88,7 @@ class RunInProgress(Controls[str]):
 
     @abstractmethod
     async def close(self) -> None:
-        """Let go of the run. One that is driven here stops where it is and can be resumed; one that is followed goes on."""
+        """Let go of the run. One that is driven here stops where it is and can be resumed; one that is followed continues."""
 
     async def __aiter__(self) -> AsyncIterator[Progress]:
         work = self._working()

@@ -73,7 +73,7 @@ def new_run_of(job: Job, run_id: str) -> tuple[Run, Task]:
 
 def check_references(task: Task) -> None:
     """Raise `TaskInvalid` for a `done_when` that refers to an input, secret or file that the task does not have."""
-    known = {"input": tuple(dict(task.inputs)), "secret": task.secrets, "file": task.files}
+    known = {"input": tuple(dict(task.inputs)), "secret": task.secrets, "file": (*task.file_paths, *task.files)}
     arguments = task.done_when.arguments if isinstance(task.done_when, Probe) else ()
     for _, value in arguments:
         if isinstance(value, Reference) and value.name not in known.get(value.source, (value.name,)):

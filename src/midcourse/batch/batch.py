@@ -37,7 +37,9 @@ class BatchRow:
     @cached_property
     def job(self) -> Job:
         """The job with this row's inputs. Built on first use, because most rows may have ended."""
-        return with_inputs(self.of, self.inputs)
+        job = with_inputs(self.of, self.inputs)
+        # A ceiling on each row is there so that nobody has to watch them.
+        return replace(job, settings=job.settings.with_overrides({"ask_for_more": False}))
 
     @property
     def label(self) -> str:

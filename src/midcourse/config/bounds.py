@@ -66,12 +66,14 @@ BOUNDS: Mapping[str, Bound] = {
     "replan_timeout_seconds": ONLY_LOWER,
     "detour_iterations": ONLY_LOWER,
     "answer_tokens": ONLY_LOWER,
+    "thinking_tokens": ONLY_LOWER,
     # Reserved before each call: the ceilings hold only if these are not too low.
     "look_calls": ADMINISTRATORS,
     "plan_tokens": ADMINISTRATORS,
     "plan_cost_usd": ADMINISTRATORS,
     # Whether a person is asked.
     "approvals": _stricter("never", "always", "adaptive"),
+    "ask_for_more": _stricter(True, False),
     "approval_seconds": ONLY_LOWER,
     "approval_policy": ADMINISTRATORS,
     "human_after": ONLY_LOWER,
@@ -89,6 +91,8 @@ BOUNDS: Mapping[str, Bound] = {
     "model": ADMINISTRATORS,
     "model_base_url": ADMINISTRATORS,
     "role_models": ADMINISTRATORS,
+    "model_effort": ADMINISTRATORS,
+    "model_output": ADMINISTRATORS,
     "embedder": ADMINISTRATORS,
     "embedder_base_url": ADMINISTRATORS,
     "agent": ADMINISTRATORS,

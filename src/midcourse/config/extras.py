@@ -13,6 +13,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "llm": ("genai_prices", "openai", "pydantic_ai"),
     "oidc": ("authlib", "httpx2", "joserfc"),
     "slack": ("slack_bolt",),
+    "pdf": ("pypdf",),
     "s3": ("obstore",),
     "server": ("fastapi", "uvicorn"),
     "temporal": ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio"),

@@ -23,6 +23,10 @@ ROLE_NAMES = (
 """What models can be asked for. `agent/roles.py` says what each role is."""
 
 
+EFFORTS = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
+OUTPUTS = ("auto", "native", "tool", "prompted")
+
+
 class ModelSettings(VariableSettings):
     model: Annotated[str, EVERYDAY] = Field(
         default="",
@@ -62,12 +66,30 @@ class ModelSettings(VariableSettings):
     images: Literal["off", "on", "auto"] = Field(
         default="off",
         description="Whether the planning model also gets the screenshot, with secrets covered and the ids of zones drawn on it. `auto`: if the "
-        "model's profile says that it accepts images. Needs `midcourse[vision]`.",
+        "model's profile says that it accepts images, and the names of the controls on the screen do not say enough. Needs `midcourse[vision]`.",
     )
     answer_tokens: int = Field(
         default=8_000,
         ge=64,
-        description="The most tokens that a model may answer with, including thinking. A longer answer is cut off and counts as invalid.",
+        description="The most tokens that a model may answer with. A longer answer is cut off and counts as invalid.",
+    )
+    thinking_tokens: int = Field(
+        default=8_000,
+        ge=0,
+        description="The tokens that a model that thinks may use for that, in addition to `answer_tokens`. If less than this is left of "
+        "`plan_tokens`, it may think less.",
+    )
+    model_effort: str = Field(
+        default="",
+        description=f"How hard a model thinks: {', '.join(f'`{name}`' for name in EFFORTS)}, or nothing for the model's own default; "
+        "for single roles `low, reflector=high`. Models that do not think ignore it. A server of your own (`model_base_url`) is taken to serve "
+        "one that does.",
+    )
+    model_output: str = Field(
+        default="auto",
+        description=f"How a model is made to answer in the right form: {', '.join(f'`{name}`' for name in OUTPUTS)}; for single roles "
+        "`auto, verifier=prompted`. `auto`: by a schema that the provider enforces (`native`) or as a call of a function (`tool`), as far as the "
+        "model's profile says that it can, otherwise the schema is part of the prompt (`prompted`).",
     )
     reuse: Annotated[bool, EVERYDAY] = Field(
         default=False,

@@ -60,6 +60,11 @@ class Settings(RecoverySettings):
         gt=0,
         description="Ceiling on a run's model cost in US dollars. It is reliable only if no call costs more than `plan_cost_usd`.",
     )
+    ask_for_more: bool = Field(
+        default=Limits.ask_for_more,
+        description="At a ceiling on calls, tokens or cost, asks the approver whether the run may spend as much again, each time. Off, without "
+        "an approver, in a batch, or with `approvals = never`, the run ends there ([more than the ceiling](approvals.md#more-than-a-ceiling)).",
+    )
     max_wall_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.max_wall_seconds,
         gt=0,
@@ -78,8 +83,8 @@ class Settings(RecoverySettings):
     max_replans: Annotated[int, EVERYDAY] = Field(
         default=Limits.max_replans,
         ge=0,
-        description="The most replans. Continuing the plan after a verified transition does not count. One more replan ends the run as "
-        "`replan_exhausted`.",
+        description="The most replans. A plan after progress (a new screen, value, result or effect) does not count, except "
+        "after a failure or an answer of yours. One more replan ends the run as `replan_exhausted`.",
     )
     max_step_retries: Annotated[int, EVERYDAY] = Field(
         default=Limits.max_step_retries,
@@ -118,7 +123,7 @@ class Settings(RecoverySettings):
     monitor: Annotated[Monitors, EVERYDAY] = Field(
         default=Limits.monitor,
         description="`path` reviews what was done before every plan except the first, and tells the planner only about fundamental problems: going in "
-        "circles, no progress. `proposals` also reviews every plan before its first step; if it objects, the plan is made again, once. "
+        "circles, no progress. `proposals` reviews each plan before its first step, with the path before it; if it objects, the plan is made again, once. "
         "The review uses rules, unless `role_models` names a model for `monitor` ([the monitor](monitor.md)).",
     )
     visible_plans: Annotated[int | None, BENCHMARKS] = Field(
@@ -129,7 +134,7 @@ class Settings(RecoverySettings):
     )
     count_extensions: Annotated[bool, BENCHMARKS] = Field(
         default=Limits.count_extensions,
-        description="Counts continuing after a verified transition as a replan (`max_replans`). Then even a task of seven pages without any failure "
+        description="Counts a plan after progress as a replan (`max_replans`). Then even a task of seven pages without any failure "
         "fails.",
     )
     replan_admission: Annotated[bool, BENCHMARKS] = Field(
@@ -139,7 +144,7 @@ class Settings(RecoverySettings):
     )
     structural_stop: Annotated[bool, BENCHMARKS] = Field(
         default=Limits.structural_stop,
-        description="Ends the run immediately as `structural_failure` if no plan can help: unreachable, not permitted, impossible. If off, the run "
+        description="A step that was shown to be impossible (unreachable, not permitted) is not tried again. The planner is asked once for a way without it; if there is none, the run ends as `structural_failure`. If off, the run "
         "makes new plans as long as it may.",
     )
     lessons: Annotated[bool, EVERYDAY] = Field(

@@ -8,6 +8,7 @@ from midcourse.director.turn import (
     finish_identity,
     issue,
     lose_world,
+    note,
     seen_fingerprint,
     send,
     unfinish_identity,
@@ -25,7 +26,7 @@ from midcourse.policy.approval.rules import binds, live_grant, needs_approval
 from midcourse.policy.failure.recovery import may_replan
 from midcourse.policy.likeness import find_repeated
 from midcourse.policy.plan.admission import is_finished, repeats_failure, seconds_to_wait
-from midcourse.policy.spending import worst_look, worst_reading
+from midcourse.policy.spending import can_afford, seconds_left, worst_look, worst_plan, worst_reading
 
 MOST_HOLDS = 3
 """The number of times that the consequence of a step may change before the step counts as failed."""
@@ -34,7 +35,7 @@ MOST_ABSENCES = 100
 """The number of acts that a run remembers as reported absent by a probe. Beyond that, no such report is believed."""
 
 EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
-    "ok": ("expectation", "probe", "response", "person"),
+    "ok": ("expectation", "probe", "response", "person", "model"),
     "no_effect": ("absent_when", "probe", "rule", "person", "not_dispatched"),
     "failed": (),
     "unreachable": (),
@@ -52,7 +53,7 @@ SPECIFIC_REASONS = ("error", "timeout")
 def do(run: Run, move: moves.Do) -> Turn:
     """Dispatch a step. This is the only place that does so. A missing observation or approval is requested first."""
     step = move.step
-    # A detour only tries things out, and nobody approves its steps.
+    # A detour only tries things out, and its steps are not approved.
     if move.harmless and binds(step):
         return run, _report(run, move, "failed", "not_harmless", f"{step.skill} may leave something behind")
     # The step was planned, and perhaps approved, for a screen that may have changed. One new observation is tried, not more: a
@@ -69,17 +70,8 @@ def do(run: Run, move: moves.Do) -> Turn:
         if wait := seconds_to_wait(run, step):
             return run, moves.BackOff(seconds=wait, then=move)
         return run, _report(run, move, "failed", "repeats_failure", f"{step.skill} failed here before")
-    # An ordinary approval does not cover a repetition: whoever gave it may not have known that the same was sent before.
-    if alike := find_repeated(run, step):
-        if not live_grant(run.grants, step.consequence, run.now, repeat=True):
-            return _ask_about_repetition(run, move, alike)
-    elif (
-        step.consequence and needs_approval(run.limits, step) and not live_grant(run.grants, step.consequence, run.now)
-    ):
-        then = replace(move, changed_from="", looked=False)
-        return run, moves.Ask(
-            about="approve", steps=(step,), purpose=move.purpose, then=then, changed_from=move.changed_from
-        )
+    if asked := _ask_first(run, move):
+        return run, asked
     return issue(
         run,
         phases.Acting(doing=move, before=seen_fingerprint(run)),
@@ -96,13 +88,30 @@ def do(run: Run, move: moves.Do) -> Turn:
             found=step.found,
             weighed=tuple(earlier.command for earlier in step.alike),
             believe_claim=not run.disbelieved,
+            guessed=run.format >= 4 and move.purpose == "segment",
+            leaves=move.leaves,
         ),
         seconds=step_seconds(run.limits, step),
         worst=_worst_step_cost(run.limits, step),
     )
 
 
-def _ask_about_repetition(run: Run, move: moves.Do, alike: tuple[Alike, ...]) -> Turn:
+def _ask_first(run: Run, move: moves.Do) -> moves.Ask | moves.Report | None:
+    """The question that must be answered before the step is dispatched, or its failure where the settings ask none."""
+    step = move.step
+    # An ordinary approval does not cover a repetition: its author may not have known that the same was sent before.
+    if alike := find_repeated(run, step):
+        allowed = live_grant(run.grants, step.consequence, run.now, repeat=True)
+        return None if allowed else _ask_about_repetition(run, move, alike)
+    if not step.consequence or not needs_approval(run.limits, step):
+        return None
+    if live_grant(run.grants, step.consequence, run.now, covers=step.covers):
+        return None
+    then = replace(move, changed_from="", looked=False)
+    return moves.Ask(about="approve", steps=(step,), purpose=move.purpose, then=then, changed_from=move.changed_from)
+
+
+def _ask_about_repetition(run: Run, move: moves.Do, alike: tuple[Alike, ...]) -> moves.Ask | moves.Report:
     """Ask before sending what looks like an earlier effect, or fail the step where the settings ask no questions."""
     step, last = move.step, alike[-1]
     exists = last.certain or any(
@@ -113,8 +122,8 @@ def _ask_about_repetition(run: Run, move: moves.Do, alike: tuple[Alike, ...]) ->
     detail = f"{step.skill} looks like what was sent before, which {'exists' if exists else 'may exist'}"
     denial = _report(run, move, "failed", "already_finished", detail)
     if not needs_approval(run.limits, step):
-        return run, denial
-    return run, moves.Ask(
+        return denial
+    return moves.Ask(
         about="repeat",
         steps=(step,),
         purpose=move.purpose,
@@ -123,6 +132,11 @@ def _ask_about_repetition(run: Run, move: moves.Do, alike: tuple[Alike, ...]) ->
         earlier=(earlier,),
         repeats=last.command,
     )
+
+
+def _worst_check_cost(limits: Limits, doubted: moves.CheckOutcome) -> Cost:
+    worst = _worst_step_cost(limits, doubted.step)
+    return worst.plus(worst_reading(limits)) if doubted.reads else worst
 
 
 def step_seconds(limits: Limits, step: PlannedStep) -> float:
@@ -142,11 +156,17 @@ def on_acted(run: Run, phase: phases.Acting, event: events.Acted) -> Turn:
     if event.reason == "held" and not event.dispatched:
         if doing.harmless:
             return run, _report(run, doing, "failed", "not_harmless", "it would send something", phase.before)
-        return _check_held_step(run, doing, event)
+        asked, again = _check_held_step(run, doing, event)
+        if event.unsent and isinstance(again, moves.Do) and isinstance(_ask_first(asked, again), moves.Ask):
+            # The plan does not mean to send it, so a person is not asked. The step counts without what waits.
+            return run, replace(doing, leaves=event.unsent)
+        return asked, again
     # The approved request was sent and may have happened, so its approval is used up. What is held now needs another one.
     if event.reason == "redirected" and event.consequence:
         run, _ = _use_grant(count(run, executions=True), doing.step, done=True)
         return _check_held_step(finish_identity(run, doing.step.identity), doing, event)
+    if event.status == "ok" and event.results:
+        run = note(run, "results", event.results)
     first = not doing.retry
     run = count(run, executions=event.dispatched, steps=first, global_steps=first and doing.step.place == "global")
     step = replace(
@@ -156,7 +176,9 @@ def on_acted(run: Run, phase: phases.Acting, event: events.Acted) -> Turn:
     )
     status, reason = _trusted_status(step, event), event.reason
     report = replace(
-        _report(run, replace(doing, step=step), status, reason, event.detail, phase.before), track=event.track
+        _report(run, replace(doing, step=step), status, reason, event.detail, phase.before),
+        track=event.track,
+        unmet=event.unmet,
     )
     claim = report if _is_claim(step, event) else None
     if reason == DISPUTED:
@@ -208,14 +230,16 @@ def _check_held_step(run: Run, doing: moves.Do, event: events.Acted) -> Turn:
         identity=event.identity,
         consequence=event.consequence,
         effect=event.effect or old.effect,
+        found=event.zone or old.found,
         ruled=event.ruled,
         likeness=event.likeness,
         alike=event.alike,
+        covers=event.covers,
     )
     same = event.consequence == old.consequence  # held only because an effect that it looks like was found since
     # What was approved is not what would be sent: that approval ends here, whatever is read next.
     void = None if same else live_grant(run.grants, old.consequence, run.now)
-    if void:
+    if void and not (void.covers and void.covers == step.covers):
         run = replace(run, grants=tuple(grant for grant in run.grants if grant is not void))
     if doing.holds >= MOST_HOLDS:
         return run, _report(
@@ -228,7 +252,7 @@ def _check_held_step(run: Run, doing: moves.Do, event: events.Acted) -> Turn:
 def _use_grant(run: Run, step: PlannedStep, *, done: bool) -> tuple[Run, Grant | None]:
     """Use up an approval: a single-use one with any effect, even an uncertain one; others only with a certain irreversible effect."""
     used = live_grant(run.grants, step.consequence, float("-inf"))
-    if used is None or not (used.once or (done and step.effect == "irreversible")):
+    if used is None or used.covers or not (used.once or (done and step.effect == "irreversible")):
         return run, None
     return replace(run, grants=tuple(grant for grant in run.grants if grant is not used)), used
 
@@ -241,12 +265,14 @@ def check_outcome(run: Run, move: moves.CheckOutcome) -> Turn:
     seconds = step_seconds(run.limits, move.step)
     if move.denied_by:
         return send(run, build_check(run, move, run.next_id, seconds)), Rest(phases.Verifying(doubt=move))
+    if move.reads:
+        seconds += run.limits.plan_timeout_seconds
     return issue(
         run,
         phases.Verifying(doubt=move),
         lambda number, time: build_check(run, move, number, time),
         seconds=seconds,
-        worst=_worst_step_cost(run.limits, move.step),
+        worst=_worst_check_cost(run.limits, move),
     )
 
 
@@ -264,6 +290,7 @@ def build_check(
         believe_absence=_find_earlier_absence(run, doubted.step) is None,
         free=bool(doubted.denied_by or question),
         question=question,
+        reads=doubted.reads and not (doubted.denied_by or question),
     )
 
 
@@ -337,11 +364,20 @@ def _weigh_denial(run: Run, doubted: moves.CheckOutcome, event: events.Verified)
 
 
 def believe_person(
-    run: Run, doubted: moves.CheckOutcome | None, denial: moves.Report, *, happened: bool, against: Evidence = ""
+    run: Run,
+    doubted: moves.CheckOutcome | None,
+    denial: moves.Report,
+    *,
+    happened: bool,
+    against: Evidence = "",
+    by: str = "",
 ) -> Turn:
     """Apply a person's answer whether a step happened. `denial` is the report that it did not."""
     step, command = denial.step, doubted.command if doubted else 0
-    answer = OutcomeAnswer(version=step.version, index=step.index, happened=happened, command=command, against=against)
+    by = by.strip() if run.format >= 4 else ""
+    answer = OutcomeAnswer(
+        version=step.version, index=step.index, happened=happened, command=command, against=against, by=by
+    )
     run = replace(run, outcome_answers=(*run.outcome_answers, answer))
     if happened:
         return run, replace(denial, status="ok", reason="", detail="a person says that it happened")
@@ -372,6 +408,19 @@ def _can_be_deferred(run: Run, doubted: moves.CheckOutcome, event: events.Verifi
     return may_replan(run) and run.counts.segments < run.limits.max_segments
 
 
+def _may_be_read(run: Run, doubted: moves.CheckOutcome) -> bool:
+    """Whether a model may look for the effect before a person is asked: once, if a plan can still be paid for after it.
+
+    Not after a model has read the expectation already, nor for a step of an earlier plan: other steps have changed the screen since.
+    """
+    if not run.reads_before_asking or doubted.reads or doubted.purpose != "segment" or doubted.concludes:
+        return False
+    if doubted.step.reads:
+        return False
+    worst = _worst_check_cost(run.limits, replace(doubted, reads=True))
+    return can_afford(run, worst.plus(worst_plan(run.limits))) and seconds_left(run) > 0
+
+
 def _find_earlier_absence(run: Run, step: PlannedStep) -> Absence | None:
     """The earlier attempt at the same effect that a probe reported as absent. A probe can be wrong, so that counts once."""
     if step.effect != "irreversible":
@@ -391,6 +440,8 @@ def _resolve_undecided(run: Run, doubted: moves.CheckOutcome, detail: str, earli
             return run, settle_doubt(doubted, "failed", "undecided", detail)
         case "irreversible" if doubted.reason in UNASKED and not earlier:
             return run, settle_doubt(doubted, "failed", doubted.reason, doubted.detail)
+        case "irreversible" if not earlier and _may_be_read(run, doubted):
+            return run, replace(doubted, reads=True)
         case "irreversible":
             return run, moves.Ask(
                 about="happened",

@@ -12,7 +12,13 @@ from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.outline import Outline
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.advice.monitor import current_advice, record_objection, record_review, wants_review
+from midcourse.policy.advice.monitor import (
+    current_advice,
+    next_version,
+    record_objection,
+    record_review,
+    wants_review,
+)
 from midcourse.policy.advice.outline import (
     active_outline,
     apply_judgement,
@@ -20,6 +26,7 @@ from midcourse.policy.advice.outline import (
     rewrite_goals,
     wants_outline,
 )
+from midcourse.policy.failure.reflection import says_what_to_do
 from midcourse.policy.identity import guidance_digest
 from midcourse.policy.plan.admission import remember_progress
 from midcourse.policy.spending import remaining_cost
@@ -68,6 +75,8 @@ def on_advised(run: Run, phase: phases.Advising, event: events.Advised) -> Turn:
 def _question_to_reflector(run: Run, asked: moves.AskPlanner) -> commands.Advise | None:
     if asked.failure is None or not run.has_reflector:
         return None
+    if run.format >= 4 and says_what_to_do(asked.failure, run.attempts):
+        return None
     return commands.Advise(
         id=0,
         timeout=0.0,
@@ -104,7 +113,7 @@ def _question_about_outline(run: Run, asked: moves.AskPlanner) -> commands.Advis
     if view is None or asked.amends or not wants_outline(run):
         return None
     seen = view.id
-    if outline and outline.goals and outline.judged != seen and outline.current <= len(outline.goals):
+    if outline and outline.goals and outline.judged != _screen_to_judge(run) and outline.current <= len(outline.goals):
         return commands.Advise(id=0, timeout=0.0, role="judge", outline=outline, seen=seen)
     if outline and outline.heard == guidance_digest(run.guidance) and not has_new_advice(run, outline):
         return None
@@ -120,13 +129,19 @@ def _question_about_outline(run: Run, asked: moves.AskPlanner) -> commands.Advis
     )
 
 
+def _screen_to_judge(run: Run) -> str:
+    """What progress is judged from: a screen that looks as before shows no other progress. Earlier formats kept the observation."""
+    assert run.seen is not None, "there is a current view"
+    return f"{run.seen.fingerprint}{run.seen.view}" if run.format >= 4 else run.seen.id
+
+
 def _record_outline_inputs(run: Run, question: commands.Advise) -> Run:
     """Record what the outliner is asked with, so that after a failure it is asked again only if there is something new."""
     outline = replace(
         question.outline or Outline(),
         heard=guidance_digest(run.guidance),
         advice_seen=run.watch.spoken,
-        judged=question.seen,
+        judged=_screen_to_judge(run),
     )
     return replace(run, outline=outline)
 
@@ -145,10 +160,13 @@ def _on_review(run: Run, phase: phases.Advising, event: events.Advised) -> Turn:
     Advice is new information: with it, a repeated plan gets another try before it counts as a circle.
     """
     advice = event.advice if event.verdict == "answered" else None
+    if event.verdict != "answered" and run.format >= 4:
+        watch = run.watch if phase.drafted else replace(run.watch, version=next_version(run))
+        return replace(run, watch=watch), moves.Begin() if phase.drafted else phase.then
     if phase.drafted:
         watch = record_objection(run, advice)
         return replace(run, watch=watch), phase.then.then if watch.spoken > run.watch.spoken else moves.Begin()
-    watch = record_review(run, advice)
+    watch = record_review(run, advice, by_model=event.cost.calls > 0)
     remembered = remember_progress(run) if watch.spoken > run.watch.spoken else run.remembered_plans
     return replace(run, watch=watch, remembered_plans=remembered), phase.then
 
@@ -166,8 +184,8 @@ def _on_judgement(run: Run, phase: phases.Advising, event: events.Advised) -> Tu
     if event.verdict == "answered":
         outline = apply_judgement(run.outline, event.current, event.evidence, run.seen.id)
     else:
-        outline = replace(run.outline, judged=run.seen.id)
-    return replace(run, outline=outline), phase.then
+        outline = run.outline
+    return replace(run, outline=replace(outline, judged=_screen_to_judge(run))), phase.then
 
 
 AFTER: dict[moves.Adviser, moves.Adviser] = {"reflector": "monitor", "monitor": "outliner"}

@@ -1,9 +1,9 @@
-"""Questions to a person: approval of steps, outcomes that nothing else decides, and failures. No answer means denied."""
+"""Questions to a person: approval of steps, outcomes that nothing else decides, failures and ceilings. No answer means denied."""
 
 from midcourse.director.acting import believe_person, build_check, settle_by_evidence, step_seconds
 from midcourse.director.turn import Rest, Turn, add_guidance, count, find_current_view, seen_fingerprint, send, withdraw
 from midcourse.domain import commands, events, moves, phases
-from midcourse.domain.approval import Grant, Withdrawn
+from midcourse.domain.approval import Grant, Raise, Withdrawn
 from midcourse.domain.plan import Amendment, Changed, PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
@@ -37,6 +37,7 @@ def ask(run: Run, move: moves.Ask) -> Turn:
         doubted=move.doubt.command if move.doubt and run.rechecks else 0,
         seen=view.id if move.doubt and run.rechecks and (view := find_current_view(run)) else "",
         contradicts=bool(move.against),
+        more=move.more,
     )
     run = send(run, question)
     run = send(run, commands.Wait(id=run.next_id, seconds=seconds))
@@ -48,6 +49,8 @@ def ask(run: Run, move: moves.Ask) -> Turn:
         then=move.then,
         doubt=move.doubt if run.rechecks else None,
         against=move.against,
+        more=move.more,
+        otherwise=move.otherwise,
     )
     return _check_later(run, asking)
 
@@ -109,6 +112,8 @@ def on_approval_decided(run: Run, phase: phases.Asking, event: events.ApprovalDe
             return _continue_or_end(run, phase, event)
         case "repeat":
             return _apply_repetition(run, phase, event)
+        case "more":
+            return _raise_ceiling(run, phase, event)
 
 
 def _apply_approval(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:
@@ -163,7 +168,14 @@ def _add_grants(
 ) -> Run:
     expires = run.now + run.limits.approval_seconds
     grants = tuple(
-        Grant(consequence=step.consequence, expires_at=expires, once=event.once, repeat=repeat) for step in steps
+        Grant(
+            consequence=step.consequence,
+            expires_at=expires,
+            once=event.once,
+            repeat=repeat,
+            covers="" if event.once else step.covers,
+        )
+        for step in steps
     )
     valid = tuple(grant for grant in run.grants if grant.expires_at > run.now)
     return replace(run, grants=(*valid, *grants))
@@ -195,10 +207,10 @@ def _apply_outcome(run: Run, phase: phases.Asking, event: events.ApprovalDecided
             reason="needs_human", detail=f"it is not known whether {step.skill} happened: stopped{by}"
         )
     if event.verdict == "happened":
-        return believe_person(run, phase.doubt, denial, happened=True)
+        return believe_person(run, phase.doubt, denial, happened=True, by=event.by)
     if phase.doubt is not None and not phase.against:
         return run, replace(phase.doubt, denied_by=event.by.strip() or "a person")
-    return believe_person(run, phase.doubt, denial, happened=False, against=phase.against)
+    return believe_person(run, phase.doubt, denial, happened=False, against=phase.against, by=event.by)
 
 
 def _continue_or_end(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:
@@ -209,6 +221,17 @@ def _continue_or_end(run: Run, phase: phases.Asking, event: events.ApprovalDecid
     return run, moves.End(
         reason="needs_human", detail=f"a person was asked and stopped it{by}: {_unresolved_problem(phase)}"
     )
+
+
+def _raise_ceiling(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:
+    """Let the run spend exactly what the question said, or end it. Every further grant is asked for again."""
+    assert phase.more is not None, "a question about more says how much"
+    assert phase.otherwise is not None, "a question about more says how the run ends without it"
+    if event.verdict == "spend_more":
+        granted = Raise(question=phase.question, more=phase.more, by=event.by)
+        return replace(run, raises=(*run.raises, granted)), phase.then
+    by = f" ({event.by})" if event.by else ""
+    return run, replace(phase.otherwise, detail=f"{phase.otherwise.detail}; more was not granted{by}")
 
 
 def _unresolved_problem(phase: phases.Asking) -> str:
@@ -233,3 +256,6 @@ def on_answer_expired(run: Run, phase: phases.Asking) -> Turn:
             return run, moves.End(reason="needs_human", detail=f"no answer: {_unresolved_problem(phase)}")
         case "repeat":
             return run, moves.End(reason="needs_human", detail=f"no answer whether to send {names} again")
+        case "more":
+            assert phase.otherwise is not None, "a question about more says how the run ends without it"
+            return run, replace(phase.otherwise, detail=f"{phase.otherwise.detail}; more was not granted in time")

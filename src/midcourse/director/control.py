@@ -79,7 +79,8 @@ def apply_request(run: Run, move: moves.Move) -> Turn | None:
         return run, moves.End(reason="cancelled", detail="cancelled on request")
     if run.requested == "pause":
         return _pause(run, move)
-    if run.look_first and not isinstance(move, moves.Look | moves.Open | moves.CheckOutcome | moves.BackOff):
+    free = isinstance(move, moves.Ask) and move.about == "more"  # a look may be what there is no money for
+    if run.look_first and not (free or isinstance(move, moves.Look | moves.Open | moves.CheckOutcome | moves.BackOff)):
         return run, moves.Look(then=move)
     if run.reopened and isinstance(
         move,
@@ -134,7 +135,8 @@ def conclude(run: Run, move: moves.Conclude) -> Turn:
         worst=_worst_check_cost(run, extract=extract),
     )
     if move.otherwise and not isinstance(nxt, Rest):
-        return _finish(run, move.otherwise)  # no budget is left to check with
+        # no budget is left to check with
+        return _finish(run, move.otherwise) if isinstance(move.otherwise, moves.End) else (run, move.otherwise)
     return after, nxt
 
 

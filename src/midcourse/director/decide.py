@@ -6,7 +6,7 @@
    rows here.
 3. Late answers come first: an answer to a command that is not pending changes only the records.
 4. Control events are legal in every phase and never raise. An impossible answer is a bug and raises.
-5. A pause is applied between two moves. So is a cancellation that had to wait for an act or its check; any other ends the run at once.
+5. A pause is applied between two moves. So is a cancellation that had to wait for an act or its check; any other ends the run immediately.
 6. No clock, randomness, network or file. Time and ids arrive on events.
 """
 
@@ -236,7 +236,7 @@ def _tick(run: Run, event: events.Event) -> Run:
 
 def _record_late_answer(run: Run, event: events.Answer) -> Run:
     run = count(run, late=1)
-    # An act that nobody waits for any more may have happened all the same: no plan may repeat it.
+    # An act that was given up may have happened all the same: no plan may repeat it.
     if isinstance(event, events.Acted) and event.dispatched:
         return finish_identity(run, event.identity)
     return run

@@ -1,8 +1,6 @@
 """Outages: something that the run needs cannot be reached. The run waits with growing pauses, up to `max_outage_seconds`."""
 
-from typing import assert_never
-
-from midcourse.director.turn import Turn
+from midcourse.director.turn import Turn, repeat_command
 from midcourse.domain import events, moves, phases
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Outage, Run
@@ -62,28 +60,6 @@ def is_ended_by(answer: events.Answer, before: Run, after: Run) -> bool:
 
 def on_postponed(run: Run, phase: phases.Repeatable, event: events.Postponed) -> Turn:
     """Issue the same command again after a wait, since it was not started; an adviser is asked again or skipped."""
-    return wait_out(run, _repeat_command(phase), "the database", event.detail)
-
-
-def _repeat_command(phase: phases.Repeatable) -> moves.Move:
-    match phase:
-        case phases.Opening():
-            return moves.Open(then=phase.then, failures=phase.failures)
-        case phases.Looking():
-            return moves.Look(then=phase.then, failures=phase.failures)
-        case phases.Planning():
-            return replace(phase.asked, turn=phase.asked.turn + 1)
-        case phases.Advising():
-            return moves.Begin() if phase.drafted else phase.then
-        case phases.Acting():
-            return phase.doing
-        case phases.Verifying():
-            return phase.doubt
-        case phases.Trying() | phases.Weighing():
-            return phase.asked
-        case phases.Undoing():
-            return moves.Revert()
-        case phases.Concluding():
-            return moves.Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn)
-        case _:
-            assert_never(phase)
+    again = repeat_command(phase)
+    again = replace(again, turn=again.turn + 1) if isinstance(again, moves.AskPlanner) else again
+    return wait_out(run, again, "the database", event.detail)

@@ -29,7 +29,7 @@ def recover(run: Run, move: moves.Recover) -> Turn:
             wait = retry_delay(run, failure.reason, failure.tries, failure.found)
             return _retry_step(run), moves.BackOff(seconds=wait, then=moves.Advance())
         case "look_and_retry":
-            return _retry_step(run), moves.Look(then=moves.Advance())
+            return _retry_step(run), moves.Look(then=moves.Advance(), settle=run.format >= 4)
         case "detour":
             assert move.step is not None, "only a step of a plan can be out of reach"
             return run, moves.Reach(step=move.step)

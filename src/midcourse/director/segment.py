@@ -8,16 +8,20 @@ from midcourse.director.turn import (
     Turn,
     check_deferred,
     count,
+    ensure_view,
     find_current_view,
     issue,
     lose_world,
+    note,
     remember,
     seen_fingerprint,
+    take_stock,
     update_seen,
 )
 from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.budget import FREE
-from midcourse.domain.plan import PlannedStep, Segment
+from midcourse.domain.outcome import OTHER_SCREEN
+from midcourse.domain.plan import LED_ELSEWHERE, NOT_SENT, UNDONE, Cause, PlannedStep, Segment
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Outage, Run
 from midcourse.policy.advice.monitor import current_advice, wants_objection
@@ -25,6 +29,7 @@ from midcourse.policy.advice.outline import active_outline
 from midcourse.policy.approval.rules import live_grant, needs_approval
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, may_replan, replan_delay, retry_delay
 from midcourse.policy.likeness import find_repeated
+from midcourse.policy.output import merge_values
 from midcourse.policy.plan.admission import (
     drop_finished_end,
     goes_in_a_circle,
@@ -35,13 +40,15 @@ from midcourse.policy.plan.admission import (
     why_refused,
 )
 from midcourse.policy.plan.horizon import may_plan_beyond
-from midcourse.policy.spending import is_near_ceiling, remaining_cost, worst_look, worst_plan
+from midcourse.policy.spending import can_afford, is_near_ceiling, remaining_cost, worst_look, worst_plan
 
 NO_PLAN = "it could not be used"
 NO_PLAN_BEFORE_FORMAT_3 = "it was not a plan"
 """The same in runs of earlier formats, whose journals have it in commands."""
 GARBAGE = "planner_garbage"
 FINISHED = "every step of the plan was carried out before"
+ANSWERS = ("steps", "done", "ask", "impossible", "gave_up")
+"""Verdicts of a planner that was reached and understood."""
 NOTHING_DONE = "nothing has been done in this run yet. If the task was done before it, say so again"
 
 
@@ -85,7 +92,7 @@ def look(run: Run, move: moves.Look) -> Turn:
     return issue(
         run,
         phases.Looking(then=move.then, failures=move.failures),
-        lambda number, time: commands.Observe(id=number, timeout=time, free=move.free),
+        lambda number, time: commands.Observe(id=number, timeout=time, free=move.free, settle=move.settle),
         seconds=run.limits.look_timeout_seconds,
         worst=worst,
     )
@@ -112,19 +119,26 @@ def on_observed(run: Run, phase: phases.Looking, event: events.Observed) -> Turn
 
 
 def plan(run: Run, move: moves.Plan) -> Turn:
-    """Check whether the run may plan again. Extensions count as segments, everything else as replans.
+    """Check whether the run may plan again. Plans after progress count as segments only, everything else as replans.
 
     Between two plans after failures there is a delay, after which the world is observed again.
     """
     if move.doubt is None and run.deferred is not None:
         return check_deferred(run)
     run = replace(run, deferred=move.doubt)
+    if not move.checked and _seems_done(run, move):
+        return run, moves.Conclude(otherwise=replace(move, checked=True))
     limits, counts = run.limits, run.counts
     if counts.segments >= limits.max_segments:
         return run, moves.End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
     if move.cause == "initial":
+        run = (
+            replace(take_stock(run), met_at_start=run.seen is not None and run.seen.meets_goal)
+            if run.format >= 4
+            else run
+        )
         return run, moves.Consult(role="reflector", then=moves.AskPlanner(cause=move.cause, why=move.why))
-    extends = move.cause == "adaptive" and _transition_verified(run)
+    extends = _follows_progress(run, move.cause)
     if (not extends or limits.count_extensions) and not may_replan(run):
         return run, moves.End(reason="replan_exhausted", detail=move.why)
     if move.cause == "error" and counts.error_replans >= limits.max_error_replans:
@@ -132,17 +146,47 @@ def plan(run: Run, move: moves.Plan) -> Turn:
     if move.cause == "error" and (wait := replan_delay(run)):
         return run, moves.BackOff(seconds=add_jitter(run, wait), then=moves.Look(then=move))
     run = count(run, extensions=extends, replans=not extends, error_replans=move.cause == "error")
+    run = take_stock(run) if run.format >= 4 else run
     asked = moves.AskPlanner(cause=move.cause, why=move.why, failure=move.failure, amends=move.amends)
     if move.cause != "error":
         return run, moves.Consult(role="reflector", then=asked)
     asked = replace(asked, due=run.budget.active_seconds + run.limits.replan_timeout_seconds)
-    return replace(run, replanned_at=run.now), moves.Consult(role="reflector", then=asked)
+    run = replace(run, replanned_at=run.now)
+    # One call and no more: the proof says all that an adviser could.
+    return run, asked if _asks_for_another_way(run, asked) else moves.Consult(role="reflector", then=asked)
 
 
-def _transition_verified(run: Run) -> bool:
-    """Whether the screen differs from the one that the plan was made for."""
+def _seems_done(run: Run, move: moves.Plan) -> bool:
+    """Whether `done_when` seems to hold because of what the run did, so that it is checked before a planner is paid.
+
+    Not if the planner still has to tell more than that: values of the output, a step in doubt, or what a person has asked for since.
+    """
+    if run.format < 4 or move.cause not in ("adaptive", "error") or not run.counts.executions:
+        return False
+    if run.wants_data or run.deferred is not None or run.guidance or run.met_at_start:
+        return False
     seen = find_current_view(run)
-    return seen is not None and run.segment is not None and seen.fingerprint != run.segment.made_under
+    return seen is not None and seen.meets_goal
+
+
+def _asks_for_another_way(run: Run, asked: moves.AskPlanner) -> bool:
+    """Whether the planner is asked for a plan without a step that can never work. There is no second question if it has none."""
+    if asked.failure is None or not (run.bars_structural and run.limits.structural_stop):
+        return False
+    return asked.failure.version > 0 and asked.failure.found.nature == "structural"
+
+
+def _follows_progress(run: Run, cause: Cause) -> bool:
+    """Whether the plan continues what the run has reached: another screen, or anything new to the run.
+
+    Functions show one screen throughout: there, calls and results tell. Answers of a person do not count here, although they are
+    progress, so that a planner that only asks is stopped.
+    """
+    if run.format >= 4 and cause in ("adaptive", "taken_over") and run.progress.fresh:
+        return True
+    seen = find_current_view(run)
+    changed = seen is not None and run.segment is not None and seen.fingerprint != run.segment.made_under
+    return cause == "adaptive" and changed
 
 
 def ask_planner(run: Run, move: moves.AskPlanner) -> Turn:
@@ -178,7 +222,9 @@ def ask_planner(run: Run, move: moves.AskPlanner) -> Turn:
             amends=move.amends,
             outline=active_outline(run),
             advice=current_advice(run),
+            objected=run.segment.made_by if move.objected and run.segment and run.format >= 4 else 0,
             reflection=move.reflection,
+            note=run.note,
         ),
         seconds=seconds,
         worst=FREE if move.amends else worst_plan(run.limits),
@@ -190,10 +236,18 @@ def ask_planner(run: Run, move: moves.AskPlanner) -> Turn:
 
 def on_planned(run: Run, phase: phases.Planning, event: events.Planned) -> Turn:
     asked = phase.asked
+    told = not (event.reused or asked.amends) and event.verdict in ANSWERS
     if event.reused:
         run = count(run, planner_calls=-1, reused=1)
+    run = replace(run, note=event.note) if told else run
     if asked.objected and not _replaces_current(run, event):
         return run, moves.Begin()
+    if event.mismatch and not asked.refused and can_afford(run, worst_plan(run.limits)):
+        return run, replace(asked, refused=event.mismatch)
+    if not asked.amends:  # an amended plan is answered as before, and a reused one not at all
+        run = replace(run, answer=event.answer, given=merge_values(run.given, event.data))
+    if _asks_for_another_way(run, asked) and (no_way := _find_no_other_way(run, event)):
+        return run, moves.End(reason="structural_failure", detail=f"{asked.why}; {no_way}")
     if event.verdict not in ("steps", "gave_up"):
         return _handle_answer_without_steps(run, asked, event)
     if event.verdict == "gave_up" or not event.steps:
@@ -212,10 +266,22 @@ def on_planned(run: Run, phase: phases.Planning, event: events.Planned) -> Turn:
     return _adopt(run, asked, event)
 
 
+def _find_no_other_way(run: Run, event: events.Planned) -> str:
+    """Why this answer is no plan without the step that can never work, or an empty string."""
+    match event.verdict:
+        case "steps" if event.steps:
+            repeats = why_refused(run, event.steps) or goes_in_a_circle(run, event.steps)
+            return "the planner, asked once for another way, planned it again" if repeats else ""
+        case "steps" | "gave_up" | "impossible" | "refused" | "garbage":
+            return f"the planner, asked once for another way, has none: {event.detail or 'no steps'}"
+        case "done" | "ask" | "rejected" | "transport":
+            return ""
+
+
 def _handle_answer_without_steps(run: Run, asked: moves.AskPlanner, event: events.Planned) -> Turn:
     """The turn for a verdict without steps: done, impossible, or an answer that cannot be used."""
     match event.verdict:
-        case "done" if asked.refused != NOTHING_DONE and is_too_early_for_done(run):
+        case "done" if asked.refused != NOTHING_DONE and not event.data and is_too_early_for_done(run):
             return run, replace(asked, refused=NOTHING_DONE)
         case "done":
             return run, moves.Conclude(detail=event.detail)
@@ -300,7 +366,7 @@ def _ask_or_advance(run: Run, detail: str = "") -> moves.Ask | moves.Advance:
 def _can_be_asked_now(run: Run, step: PlannedStep) -> bool:
     if not step.consequence or not needs_approval(run.limits, step) or find_repeated(run, step):
         return False
-    return live_grant(run.grants, step.consequence, run.now) is None
+    return live_grant(run.grants, step.consequence, run.now, covers=step.covers) is None
 
 
 # --- carrying out the steps
@@ -321,7 +387,10 @@ def advance(run: Run, _move: moves.Advance) -> Turn:
         run = replace(run, remembered_plans=remember_completed(run, segment))
         return run, moves.Look(then=moves.Plan(cause="adaptive", why="a transition was due"))
     last = segment.cursor == len(segment.steps) - 1
-    look_after = last or not segment.final or step.effect == "irreversible" or run.limits.final_looks == "each"
+    awaits = not last and bool(segment.steps[segment.cursor + 1].on)
+    look_after = (
+        last or awaits or not segment.final or step.effect == "irreversible" or run.limits.final_looks == "each"
+    )
     return run, moves.Do(step=step, purpose="segment", retry=segment.tries > 0, look=look_after)
 
 
@@ -330,13 +399,35 @@ def on_step_reported(run: Run, move: moves.Report) -> Turn:
     segment = require_segment(run)
     if move.status == "ok":
         run = count(run, completed=1)
+        # On a screen, what a harmless step changed is seen. A world of functions shows nothing, so there a new call is progress.
+        if move.step.effect == "irreversible" or (run.seen is not None and not run.seen.zones):
+            run = note(run, move.step.call, move.before)
         if move.step.effect == "irreversible":
             run = replace(run, remembered_plans=remember_progress(run))
-        return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), moves.Advance()
+        run = replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0))
+        if not move.unmet:
+            return run, moves.Advance()
+        return _plan_on(run, segment, move.unmet if move.unmet.startswith(NOT_SENT) else f"{LED_ELSEWHERE}{move.unmet}")
+    if move.step.on and move.reason == OTHER_SCREEN:
+        return _await_screen(run, segment, move)
     if move.reason in REFUSALS:
         return refuse(run, move.detail, moves.Recover(reason="plan_refused", detail=move.detail))
     run = remember(_learn(_reset_refusals(run), segment, move.step), move)
     return run, moves.Recover(step=move.step, reason=move.reason, detail=move.detail, track=move.track)
+
+
+def _await_screen(run: Run, segment: Segment, move: moves.Report) -> Turn:
+    """Look once more for the screen that a step was planned for, then plan on, as at `__replan__`. Nothing has failed."""
+    if segment.tries == 0:
+        return replace(run, segment=replace(segment, tries=1)), moves.Look(then=moves.Advance(), settle=True)
+    return _plan_on(run, segment, f"{UNDONE}{move.detail}")
+
+
+def _plan_on(run: Run, segment: Segment, why: str) -> Turn:
+    """Plan from the screen that came, as at `__replan__`."""
+    run = _reset_refusals(run)
+    run = replace(run, remembered_plans=remember_completed(run, segment))
+    return run, ensure_view(run, moves.Plan(cause="adaptive", why=why))
 
 
 def on_deferred_reported(run: Run, move: moves.Report) -> Turn:

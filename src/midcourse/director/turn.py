@@ -2,20 +2,28 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
+from midcourse.domain import moves, phases
 from midcourse.domain.budget import FREE, Cost, Limits, Spent, total
 from midcourse.domain.commands import Command
 from midcourse.domain.events import Accounted, Answer
 from midcourse.domain.failure import Attempt
-from midcourse.domain.moves import End, Look, Move, Report
 from midcourse.domain.observation import ObservationRef
-from midcourse.domain.phases import Phase
 from midcourse.domain.replace import replace
-from midcourse.domain.run import Counts, Issued, Run
+from midcourse.domain.run import Counts, Issued, Progress, Run
 from midcourse.policy.failure.classification import classify, may_pass
+from midcourse.policy.identity import digest_of
 from midcourse.policy.plan.admission import MISSING_RESULTS
-from midcourse.policy.spending import add_costs, can_afford, is_past_deadline, seconds_left, worst_plan
+from midcourse.policy.spending import (
+    add_costs,
+    can_afford,
+    compute_ceiling,
+    is_past_deadline,
+    propose_more,
+    seconds_left,
+    worst_plan,
+)
 
 REFUSALS = ("already_finished", "repeats_failure")
 """Reasons why a step was refused before it was tried: the plan is at fault, not the step."""
@@ -28,25 +36,67 @@ MOST_ATTEMPTS = 100
 class Rest:
     """No further move: wait in this phase."""
 
-    phase: Phase
+    phase: phases.Phase
 
 
-Turn: TypeAlias = tuple[Run, Move | Rest]
+Turn: TypeAlias = tuple[Run, moves.Move | Rest]
 
 
-def issue(run: Run, phase: Phase, make: Callable[[int, float], Command], *, seconds: float, worst: Cost = FREE) -> Turn:
-    """Reserve the worst case, issue the command and wait for it in `phase`; or end the run.
+def issue(
+    run: Run, phase: phases.Phase, make: Callable[[int, float], Command], *, seconds: float, worst: Cost = FREE
+) -> Turn:
+    """Reserve the worst case, issue the command and wait for it in `phase`; or end the run, or ask for more.
 
     `make` gets the command's id and its timeout, which is never longer than the run's remaining time.
     """
     if is_past_deadline(run):
-        return run, End(reason="deadline_exceeded", detail=f"{run.limits.deadline_seconds:g} s have passed")
-    if not can_afford(run, worst):
-        return run, End(reason="budget_exhausted", detail=_describe_shortage(run, worst))
+        return run, moves.End(reason="deadline_exceeded", detail=f"{run.limits.deadline_seconds:g} s have passed")
     time = seconds_left(run)
+    if not can_afford(run, worst):
+        out = moves.End(reason="budget_exhausted", detail=_describe_shortage(run, worst))
+        # A doubt does not wait for money: what shows whether something happened may be gone when the answer comes.
+        if (
+            time <= 0
+            or not run.asks_for_more
+            or not isinstance(phase, phases.Repeatable)
+            or isinstance(phase, phases.Verifying)
+        ):
+            return run, out
+        more = propose_more(run, worst)
+        then = repeat_command(phase)
+        return run, moves.Ask(
+            about="more", steps=(), purpose="segment", then=then, detail=out.detail, more=more, otherwise=out
+        )
     if time <= 0:
-        return run, End(reason="budget_exhausted", detail=f"{run.limits.max_wall_seconds:g} s of work are used up")
+        return run, moves.End(
+            reason="budget_exhausted", detail=f"{run.limits.max_wall_seconds:g} s of work are used up"
+        )
     return send(run, make(run.next_id, min(seconds, time)), worst), Rest(phase)
+
+
+def repeat_command(phase: phases.Repeatable) -> moves.Move:
+    """The move that issues the command again that this phase waits for."""
+    match phase:
+        case phases.Opening():
+            return moves.Open(then=phase.then, failures=phase.failures)
+        case phases.Looking():
+            return moves.Look(then=phase.then, failures=phase.failures)
+        case phases.Planning():
+            return phase.asked
+        case phases.Advising():
+            return moves.Begin() if phase.drafted else phase.then
+        case phases.Acting():
+            return phase.doing
+        case phases.Verifying():
+            return phase.doubt
+        case phases.Trying() | phases.Weighing():
+            return phase.asked
+        case phases.Undoing():
+            return moves.Revert()
+        case phases.Concluding():
+            return moves.Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn)
+        case _:
+            assert_never(phase)
 
 
 ADVISER_TIME_SHARE = 0.25
@@ -63,7 +113,7 @@ def can_afford_adviser(run: Run, plans: int = 1) -> bool:
 
 
 def issue_to_adviser(
-    run: Run, phase: Phase, make: Callable[[int, float], Command], *, due: float | None, otherwise: Move
+    run: Run, phase: phases.Phase, make: Callable[[int, float], Command], *, due: float | None, otherwise: moves.Move
 ) -> Turn:
     """Issue a command like `issue`, for advisers: at most one call and a share of the time, and `otherwise` instead of ending."""
     time = seconds_left(run) if due is None else min(seconds_left(run), due - run.budget.active_seconds)
@@ -126,7 +176,29 @@ def update_seen(run: Run, seen: ObservationRef | None) -> Run:
     """Update the observation. None: the last one stays, marked stale."""
     if seen is None:
         seen = replace(run.seen, stale=True) if run.seen else None
-    return replace(run, seen=seen, look_first=False)
+    run = replace(run, seen=seen, look_first=False)
+    return run if seen is None or seen.stale else note(run, seen.fingerprint, seen.view)
+
+
+MOST_KNOWN = 200
+"""The number of digests that a run keeps to tell what is new: a run must stay small, and a longer loop ends by other limits."""
+
+
+def note(run: Run, *what: str) -> Run:
+    """Note a screen, an effect, a result or a person's words: it is progress if it is new to the run."""
+    if run.format < 4:
+        return run
+    digest = digest_of(*what, size=4)
+    if digest in run.progress.known:
+        return run
+    known = (*run.progress.known, digest)[-MOST_KNOWN:]
+    return replace(run, progress=replace(run.progress, known=known, fresh=True))
+
+
+def take_stock(run: Run) -> Run:
+    """Begin another plan: count it as idle if nothing was new since the one before."""
+    idle = 0 if run.progress.fresh else run.progress.idle + 1
+    return replace(run, progress=replace(run.progress, fresh=False, idle=idle))
 
 
 def lose_world(run: Run) -> Run:
@@ -135,8 +207,9 @@ def lose_world(run: Run) -> Run:
 
 
 def forget_session(run: Run) -> Run:
-    """Forget failures of the last session: in a new one the same step may work on the same screen."""
-    return replace(run, reopened=True, attempts=(), remembered_plans=(), watch=replace(run.watch, since=run.next_id))
+    """Forget the last session: in a new one, a step that failed may work on the same screen, and what worked is new again."""
+    watch = replace(run.watch, since=run.next_id)
+    return replace(run, reopened=True, attempts=(), remembered_plans=(), watch=watch, progress=Progress())
 
 
 def find_current_view(run: Run) -> ObservationRef | None:
@@ -144,9 +217,9 @@ def find_current_view(run: Run) -> ObservationRef | None:
     return None if run.seen is None or run.seen.stale else run.seen
 
 
-def ensure_view(run: Run, move: Move) -> Move:
+def ensure_view(run: Run, move: moves.Move) -> moves.Move:
     """The move, after an observation if there is no current one."""
-    return move if find_current_view(run) else Look(then=move)
+    return move if find_current_view(run) else moves.Look(then=move)
 
 
 def seen_fingerprint(run: Run) -> str:
@@ -159,15 +232,17 @@ def count(run: Run, **more: int) -> Run:
     return replace(run, counts=counts)
 
 
-def remember(run: Run, move: Report) -> Run:
+def remember(run: Run, move: moves.Report) -> Run:
     """Remember a failed try. The same failure between the same two screens increases a count."""
+    found = classify(move.reason, move.detail, run.limits.failures)
     attempt = Attempt(
         call=move.step.call,
         before=move.before,
         after=seen_fingerprint(run),
         reason=move.reason,
         at=run.now,
-        passing=may_pass(move.reason, classify(move.reason, move.detail, run.limits.failures)),
+        passing=may_pass(move.reason, found),
+        barred=run.bars_structural and run.limits.structural_stop and found.nature == "structural",
         completed=run.counts.completed if move.reason in MISSING_RESULTS else None,
     )
     same = next(
@@ -199,7 +274,7 @@ def unfinish_identity(run: Run, identity: str) -> Run:
 def add_guidance(run: Run, guidance: str) -> Run:
     """Keep a person's guidance for later plans: the last ten texts, each shortened."""
     text = guidance.strip()[:500]
-    return replace(run, guidance=(*run.guidance, text)[-10:]) if text else run
+    return note(replace(run, guidance=(*run.guidance, text)[-10:]), "guidance", text) if text else run
 
 
 def _excess(cost: Cost, reserved: Cost) -> Cost:
@@ -207,6 +282,7 @@ def _excess(cost: Cost, reserved: Cost) -> Cost:
         calls=max(0, cost.calls - reserved.calls),
         tokens=max(0, cost.tokens - reserved.tokens),
         microusd=max(0, cost.microusd - reserved.microusd),
+        at_most=cost.at_most,
     )
 
 
@@ -220,9 +296,10 @@ def _limited_overrun(limits: Limits, over: Cost) -> Cost:
 
 
 def _describe_shortage(run: Run, worst: Cost) -> str:
-    used, limits = run.budget.committed, run.limits
-    if used.calls + worst.calls > limits.max_calls:
-        return f"{used.calls} of {limits.max_calls} calls are used, and the next command may take {worst.calls}"
-    if limits.max_tokens is not None and used.tokens + worst.tokens > limits.max_tokens:
-        return f"{used.tokens} of {limits.max_tokens} tokens are used, and the next command may take {worst.tokens}"
-    return f"${used.microusd / 1e6:.2f} are spent, and the next command may take ${worst.microusd / 1e6:.2f}"
+    used, most = run.budget.committed, compute_ceiling(run)
+    if used.calls + worst.calls > most.calls:
+        return f"{used.calls} of {most.calls} calls are used, and the next command may take {worst.calls}"
+    if used.tokens + worst.tokens > most.tokens:
+        return f"{used.tokens} of {most.tokens} tokens are used, and the next command may take {worst.tokens}"
+    spent, ceiling, next_one = (each.microusd / 1e6 for each in (used, most, worst))
+    return f"${spent:.2f} of ${ceiling:.2f} are spent, and the next command may take ${next_one:.2f}"

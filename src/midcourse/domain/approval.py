@@ -1,15 +1,30 @@
 """Approvals: what exactly a person approves, and for how long."""
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from midcourse.domain.argument import Arguments, Scalar
-from midcourse.domain.fields import NONE, Named, Several, keep_named, keep_several
+from midcourse.domain.budget import Cost
+from midcourse.domain.fields import NONE, Named, Several, keep_named, keep_several, stored_if_set
 from midcourse.domain.plan import Target
 from midcourse.domain.skill import Effect
 
 Source: TypeAlias = Literal["shown", "hidden", "fresh"]
 """Where a value comes from: a visible field, a hidden field of a form, or a script that generates a new one each time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldWords:
+    """What a page says of a value that would be sent, to show it as a person sees it. These words are the page's."""
+
+    name: str
+    value: str
+    label: str = ""
+    """The label of the field."""
+    shows: str = ""
+    """What the page shows in place of the value: the text of an option, or the label of a box."""
+    how: Literal["entered", "shown", "served"] = "shown"
+    """`entered`: other than when the page was loaded; `served`: hidden, and as the server wrote it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +37,11 @@ class CommitSet:
     """Whether a value is too large to be written out and is replaced by its length and digest."""
     sources: tuple[tuple[str, Source], ...] = field(default=(), compare=False)
     """Sources of the values by name, as far as the world knows. Only duplicate detection uses them; approvals do not."""
+    covers: str = field(default="", compare=False)
+    """What an approval for the whole run covers besides exactly this, in the world's words: all that have the same words. Empty: nothing."""
+
+    words: Annotated[tuple[FieldWords, ...], stored_if_set()] = field(default=(), compare=False)
+    """What the page says of the values. Only what a person reads is made of it: their order and their labels."""
 
     def __post_init__(self) -> None:
         keep_named(self, "values")
@@ -48,14 +68,25 @@ class Grant:
     once: bool = True
     repeat: bool = False
     """Whether it was approved knowing that it looks like an effect that was sent before."""
+    covers: str = ""
+    """The kind that it covers besides its consequence. Such a grant is not used up."""
 
 
-About: TypeAlias = Literal["approve", "happened", "stuck", "repeat", "question"]
+About: TypeAlias = Literal["approve", "happened", "stuck", "repeat", "question", "more"]
 """`stuck`: failures continue; may the run continue? `repeat`: it looks like what was sent before; send it again? `question`: the
-planner asks the user something, in `detail`; the answer is the `guidance` of `go_on`.
+planner asks the user something, in `detail`; the answer is the `guidance` of `go_on`. `more`: a ceiling is reached; may the run spend more?
 """
 Verdict: TypeAlias = Literal[
-    "approved", "rejected", "happened", "did_not_happen", "go_on", "stop", "changed", "take_over", "send_again"
+    "approved",
+    "rejected",
+    "happened",
+    "did_not_happen",
+    "go_on",
+    "stop",
+    "changed",
+    "take_over",
+    "send_again",
+    "spend_more",
 ]
 
 VERDICTS: dict[About, tuple[Verdict, ...]] = {
@@ -64,6 +95,7 @@ VERDICTS: dict[About, tuple[Verdict, ...]] = {
     "stuck": ("go_on", "stop"),
     "repeat": ("send_again", "rejected", "stop"),
     "question": ("go_on", "stop"),
+    "more": ("spend_more", "stop"),
 }
 
 
@@ -156,13 +188,26 @@ class Question:
     """For `happened`: texts that the screen shows and did not show before the act; not all of them, and shortened."""
     unmet: tuple[str, ...] = ()
     """For `happened`: what was expected to be seen after the act, and why that does not decide it."""
+    picture: str = ""
+    """For `happened`: the observation of that screen, if a picture of it is stored; empty otherwise."""
     contradicted: bool = False
     """For `happened`: whether a person denied it and evidence says the contrary, as `detail` says. A second denial is believed."""
+    more: Annotated[Cost | None, stored_if_set()] = None
+    """For `more`: what the run may spend beyond its ceiling after a yes."""
 
     @property
     def abridged(self) -> bool:
         """Whether something that would be sent is shown only by its digest."""
         return any(consequence.commit.abridged for consequence in self.consequences)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raise:
+    """What a person allowed a run to spend beyond its ceiling."""
+
+    question: int
+    more: Cost
+    by: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,6 +221,8 @@ class OutcomeAnswer:
     """The command of the act. 0 in runs of earlier formats."""
     against: str = ""
     """The evidence to the contrary that the person was shown."""
+    by: str = ""
+    """The name of the person, if it is known. Empty in runs of formats before 4."""
 
 
 @dataclass(frozen=True, kw_only=True)

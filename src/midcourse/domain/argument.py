@@ -26,6 +26,16 @@ Argument: TypeAlias = Scalar | Reference
 Arguments: TypeAlias = tuple[tuple[str, Argument], ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class OutputValue:
+    """A value of the task's output as a planner gives it."""
+
+    name: str
+    value: Scalar
+    source: str = ""
+    """Where it says that it found it: a zone's id, `$result.NAME`, or a quoted text."""
+
+
 def json_text(value: Any) -> str:
     """The canonical text of a JSON value. Raises `TypeError` or `ValueError` for anything else, such as NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -1,9 +1,10 @@
 """Limits, costs and budgets: what a run may cost, has cost, and has reserved for commands under way."""
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from midcourse.domain.failure import FailureRule
+from midcourse.domain.fields import stored_if_set
 from midcourse.domain.monitor import Monitors
 from midcourse.domain.outline import Outlines
 
@@ -18,12 +19,15 @@ class Cost:
     calls: int = 0
     tokens: int = 0
     microusd: int = 0
+    at_most: Annotated[bool, stored_if_set()] = False
+    """Whether a call in it was cut off, so that only the most that it may have cost is known."""
 
     def plus(self, other: "Cost") -> "Cost":
         return Cost(
             calls=self.calls + other.calls,
             tokens=self.tokens + other.tokens,
             microusd=self.microusd + other.microusd,
+            at_most=self.at_most or other.at_most,
         )
 
     def minus(self, other: "Cost") -> "Cost":
@@ -38,7 +42,7 @@ FREE = Cost()
 
 def without_call(worst: Cost) -> Cost:
     """The maximum cost of an unanswered call, without the call itself: outages do not use up calls."""
-    return replace(worst, calls=0)
+    return replace(worst, calls=0, at_most=bool(worst.tokens or worst.microusd))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +52,7 @@ class Limits:
     max_calls: int = 30
     max_tokens: int | None = None
     max_cost_usd: float | None = None
+    ask_for_more: bool = True
     max_wall_seconds: float = 3600.0
     deadline_seconds: float | None = None
     max_segments: int = 20
@@ -109,7 +114,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What is spent and reserved. Their sum never exceeds the limits: a command's maximum cost is reserved before it is issued."""
+    """What is spent and reserved. Their sum never exceeds the limits and what people added: a command's maximum cost is reserved first."""
 
     spent: Cost = FREE
     reserved: Cost = FREE

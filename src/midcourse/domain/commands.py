@@ -10,7 +10,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy, Tried
 from midcourse.domain.failure import Failure
-from midcourse.domain.fields import stored_as
+from midcourse.domain.fields import stored_as, stored_if_set
 from midcourse.domain.monitor import Advice
 from midcourse.domain.moves import Adviser, FinalReason
 from midcourse.domain.outline import Outline
@@ -36,6 +36,8 @@ class Observe:
     timeout: float
     free: bool = False
     """Whether it is not charged to the budget, as the first observation of a run."""
+    settle: bool = False
+    """Whether to wait until the screen has settled, because something that is needed may still be loading."""
     kind: Literal["observe"] = "observe"
 
 
@@ -71,8 +73,12 @@ class MakePlan:
     """The outline suggested to the planner."""
     advice: Advice | None = None
     """What a monitor found wrong with the path so far."""
+    objected: int = 0
+    """The command that made the plan that the monitor objected to, if this one is to replace it. From format 4."""
     reflection: Reflection | None = None
     """A reflector's explanation of the failure; without it, rules explain it."""
+    note: str = ""
+    """What the previous plan noted for this one."""
     kind: Literal["make_plan"] = "make_plan"
 
 
@@ -125,6 +131,11 @@ class Act:
     """Earlier commands that it is known to resemble. If it resembles another one, it is held and reported."""
     believe_claim: bool = True
     """Whether the world is believed if it says that it sent nothing. False after it said so wrongly."""
+    guessed: bool = False
+    """Whether a planner may have guessed what the step leads to, so that it need not have failed where something else is shown, and
+    what the plan does not say that it sends need not be asked about."""
+    leaves: Annotated[tuple[str, ...], stored_if_set()] = ()
+    """If it was tried and held: the kinds of requests that it leaves waiting, to count as carried out without them."""
     kind: Literal["act"] = "act"
 
 
@@ -144,6 +155,8 @@ class Verify:
     """Whether no model is asked and nothing is charged: a person is being asked, or has answered."""
     question: int = 0
     """The open question that is withdrawn if this decides it; 0 if none."""
+    reads: bool = False
+    """Whether a model compares the screens before and after the act if the rules decide nothing. Once for each doubt."""
     kind: Literal["verify"] = "verify"
 
 
@@ -247,6 +260,8 @@ class AskPerson:
     """For `happened`: the last observation."""
     contradicts: bool = False
     """For `happened`: whether evidence contradicts an earlier answer of a person."""
+    more: Annotated[Cost | None, stored_if_set()] = None
+    """For `more`: what the run would spend beyond its ceiling."""
     kind: Literal["ask_person"] = "ask_person"
 
 

@@ -10,10 +10,11 @@ from pydantic import Discriminator
 
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import Change, Verdict
-from midcourse.domain.argument import Pairs
+from midcourse.domain.argument import OutputValue, Pairs
 from midcourse.domain.budget import FREE, Cost, Spent
 from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.failure import Track
+from midcourse.domain.fields import stored_if_set
 from midcourse.domain.monitor import Advice
 from midcourse.domain.moves import Adviser
 from midcourse.domain.observation import ObservationRef
@@ -83,6 +84,14 @@ class Planned:
     """With `transport`: seconds until the planner should be asked again, if known."""
     reused: bool = False
     """Whether the plan was reused, without asking the planner."""
+    answer: str = ""
+    """What the planner tells the user."""
+    data: tuple[OutputValue, ...] = ()
+    """The values that it gives for the task's output."""
+    mismatch: str = ""
+    """How these values do not fit the output."""
+    note: str = ""
+    """What it notes for the next plan."""
     spent: tuple[Spent, ...] = ()
     kind: Literal["planned"] = "planned"
 
@@ -132,16 +141,26 @@ class Acted:
     """What the application wanted to send by itself and was not allowed to, a sentence for each."""
     claimed: bool = False
     """Whether only the world itself says that nothing was sent."""
+    unmet: str = ""
+    """If it was carried out and led elsewhere than expected: what was expected, and what is shown. Or what was not sent."""
+    unsent: Annotated[tuple[str, ...], stored_if_set()] = ()
+    """If held: the kinds of requests that may be left waiting, so that no person need be asked about them."""
     dispatched: bool = True
     identity: str = ""
     consequence: str = ""
     effect: Effect | None = None
+    zone: str = ""
+    """If held: the zone that the step acted on, if that is not the planned one."""
     ruled: Ruling = ""
     """If held: the ruling on the consequence."""
     likeness: str = ""
     """If held or sent: the digest of the values, without those that the form changes by itself."""
     alike: tuple[Alike, ...] = ()
     """If held: earlier effects that it resembles."""
+    covers: str = ""
+    """If held: what an approval for the whole run covers besides exactly this."""
+    results: str = ""
+    """Digest of the step's results, if it had any."""
     looked: bool = True
     seen: ObservationRef | None = None
     track: Track | None = None
@@ -357,6 +376,8 @@ class ApprovalDecided:
     shown: tuple[str, ...] = ()
     """The digests of what the person saw. An approval covers exactly that; without digests nothing is approved."""
     changes: tuple[Change, ...] = ()
+    more: Annotated[Cost | None, stored_if_set()] = None
+    """What the person saw that the run would spend beyond its ceiling. A yes allows exactly that."""
     kind: Literal["approval_decided"] = "approval_decided"
 
 

@@ -32,7 +32,7 @@ class ZoneGone:
 
 @dataclass(frozen=True, kw_only=True)
 class ZoneHasState:
-    """A zone with this role and label has `state` equal to `value`."""
+    """A zone with this role and label has `state` equal to `value`. In a text, `*` stands for anything."""
 
     state: str
     value: Scalar
@@ -43,7 +43,7 @@ class ZoneHasState:
 
 @dataclass(frozen=True, kw_only=True)
 class TextContains:
-    """Some zone's label or text state, or the surface's title, contains this text."""
+    """Some zone's label or text state, or the surface's title, contains this text, in which `*` stands for anything."""
 
     text: str
     kind: Literal["text_contains"] = "text_contains"

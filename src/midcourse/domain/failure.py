@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 from midcourse.domain.argument import Arguments
-from midcourse.domain.fields import stored_as
+from midcourse.domain.fields import stored_as, stored_if_set
 
 Severity: TypeAlias = Literal["CRITICAL", "HIGH", "MEDIUM", "LOW"]
 """`CRITICAL` and `HIGH` need another plan, `MEDIUM` may pass by itself, `LOW` can be ignored."""
@@ -68,6 +68,8 @@ class Attempt:
     count: int = 1
     passing: bool | None = None
     """Whether a retry may work. None in older journals: then the reason decides."""
+    barred: Annotated[bool, stored_if_set()] = False
+    """Whether the failure is structural, so that the step is not tried again on any screen."""
     completed: int | None = None
     """The number of completed steps of the run when it lacked a result; None if it failed otherwise."""
 

@@ -1,5 +1,6 @@
 """Fields that accept mappings and lists and store tuples, because domain values must be hashable."""
 
+import operator
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -16,6 +17,11 @@ def stored_as(name: str) -> Any:
     So earlier and later versions read the same records, also while a fleet is upgraded.
     """
     return Field(alias=name)
+
+
+def stored_if_set() -> Any:
+    """For `Annotated`: a field that is left out of stored JSON where it is empty, since a run has hundreds of them."""
+    return Field(exclude_if=operator.not_)
 
 
 if TYPE_CHECKING:

@@ -10,7 +10,9 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.approval import About, Earlier, Grant
+from midcourse.domain.budget import Cost
 from midcourse.domain.failure import Failure, Track
+from midcourse.domain.fields import stored_if_set
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.plan import Amendment, Cause, PlannedStep
 from midcourse.domain.reflection import Reflection
@@ -34,6 +36,7 @@ class Look:
 
     then: "Move"
     free: bool = False
+    settle: bool = False
     failures: int = 0
     kind: Literal["look"] = "look"
 
@@ -49,6 +52,8 @@ class Plan:
     amends: Amendment | None = None
     doubt: "CheckOutcome | None" = None
     """A step with an outcome that can be checked after this plan was carried out."""
+    checked: bool = False
+    """Whether `done_when`, which seemed to hold, was found not to."""
     kind: Literal["plan"] = "plan"
 
 
@@ -114,6 +119,8 @@ class Do:
     """The command that made its plan, if that is not the segment's."""
     harmless: bool = False
     """Whether the step fails instead of asking for approval if it may be irreversible, as in a detour."""
+    leaves: Annotated[tuple[str, ...], stored_if_set()] = ()
+    """The kinds of requests that it leaves waiting instead of asking for approval."""
     kind: Literal["do"] = "do"
 
 
@@ -135,6 +142,8 @@ class CheckOutcome:
     """The report of a world that says that it sent nothing. It stands unless the screen or a probe shows that it did."""
     concludes: bool = False
     """Whether it must be decided now, because the run is about to end."""
+    reads: bool = False
+    """Whether a model looks for its effect, since the rules have found none: once, before a person is asked."""
     denied_by: str = ""
     """The person who said that it did not happen. That is believed unless evidence now shows the contrary."""
     kind: Literal["check_outcome"] = "check_outcome"
@@ -152,6 +161,8 @@ class Report:
     before: str = ""
     """Fingerprint of the screen that the step was tried on."""
     track: Track | None = None
+    unmet: str = ""
+    """If it was carried out and led elsewhere than expected: what was expected, and what is shown."""
     kind: Literal["report"] = "report"
 
 
@@ -172,6 +183,10 @@ class Ask:
     """For `happened`: the doubt to be decided."""
     against: Evidence = ""
     """For `happened`: the evidence that contradicts a person who said that it did not happen."""
+    more: Annotated[Cost | None, stored_if_set()] = None
+    """For `more`: what the run would spend beyond its ceiling."""
+    otherwise: "Annotated[End | None, stored_if_set()]" = None
+    """For `more`: how the run ends without it."""
     kind: Literal["ask"] = "ask"
 
 
@@ -282,11 +297,11 @@ class End:
 
 @dataclass(frozen=True, kw_only=True)
 class Conclude:
-    """Check whether the task is done: the plan is complete, or no further plan can be made."""
+    """Check whether the task is done: the plan is complete, no further plan can be made, or none seems to be needed."""
 
     detail: str = ""
-    otherwise: End | None = None
-    """How the run ends if it is not done; None: plan again."""
+    otherwise: Annotated[End | Plan, Discriminator("kind")] | None = None
+    """How the run ends, or what it plans, if it is not done; None: recover, and plan again."""
     turn: int = 0
     """How often the verifier was asked before."""
     kind: Literal["conclude"] = "conclude"

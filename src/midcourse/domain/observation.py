@@ -10,6 +10,9 @@ from midcourse.domain.fields import NONE, Named, keep_named
 Bounds: TypeAlias = tuple[int, int, int, int]
 """Left, top, width and height."""
 
+Cell: TypeAlias = tuple[str, int, int]
+"""The table that a zone stands in, its row and its column. Row 0 is the header; columns count from 0."""
+
 PICTURED = "pictured"
 """The state of a zone that a reader found in a picture. The world knows only its bounds."""
 
@@ -33,6 +36,9 @@ class Zone:
     """
     state: Named[Scalar] = NONE
     """What else is known of it, by name: `{"checked": True}`."""
+
+    cell: Cell | None = None
+    """Where it stands, if it is part of a table. It is not part of its identity: a row that is inserted above changes it."""
 
     def __post_init__(self) -> None:
         keep_named(self, "state")
@@ -65,6 +71,18 @@ class Surface:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Viewer:
+    """What an application takes its user to be: dates are read and written, and a page is laid out, by this."""
+
+    time_zone: str = ""
+    """The IANA name, such as `Europe/Berlin`."""
+    locale: str = ""
+    """The language, such as `en-US`."""
+    size: tuple[int, int] | None = None
+    """Width and height of the visible part, in the unit of bounds."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Observation:
     """What a world showed at one moment: its surface, and the zones that can be acted on."""
 
@@ -77,6 +95,10 @@ class Observation:
     """Content hash of the picture in the blob store, if one was taken."""
     size: tuple[int, int] | None = None
     """Width and height of the pictured area, in the unit of bounds. None: one pixel of the picture is one unit."""
+    viewer: Viewer | None = None
+    """Whom the application takes its user to be, if the world knows."""
+    unread: str = ""
+    """Why its picture, which was to be read, was not."""
 
     @property
     def ref(self) -> "ObservationRef":
@@ -110,6 +132,8 @@ class ObservationRef:
     stale: bool = False
     view: str = ""
     """Digest of the scroll position: the same screen may be scrolled to another part."""
+    meets_goal: bool = False
+    """Whether the task's `done_when` seems to hold there, as far as that costs nothing to tell."""
 
 
 @dataclass(frozen=True, kw_only=True)

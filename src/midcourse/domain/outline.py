@@ -47,7 +47,7 @@ class Outline:
     advice_seen: Annotated[int, stored_as("heeded")] = 0
     """The number of pieces of a monitor's advice that it was written with."""
     judged: str = ""
-    """The last observation that progress was judged from."""
+    """The last screen that progress was judged from; in runs before format 4, the last observation."""
     idle: int = 0
     """Judgements since progress last moved."""
     setbacks: tuple[int, ...] = ()

@@ -7,6 +7,8 @@ from pydantic import Discriminator
 
 from midcourse.domain import moves
 from midcourse.domain.approval import About
+from midcourse.domain.budget import Cost
+from midcourse.domain.fields import stored_if_set
 from midcourse.domain.outcome import Evidence
 from midcourse.domain.plan import PlannedStep
 
@@ -90,6 +92,10 @@ class Asking:
     """How often the doubt was checked since the question was asked."""
     timer: int = 0
     """The timer for the next check; 0 if there is none."""
+    more: Annotated[Cost | None, stored_if_set()] = None
+    """For `more`: what the run would spend beyond its ceiling."""
+    otherwise: Annotated[moves.End | None, stored_if_set()] = None
+    """For `more`: how the run ends without it."""
     kind: Literal["asking"] = "asking"
 
 
@@ -129,7 +135,7 @@ class Concluding:
     """Whether the task is done is being checked."""
 
     detail: str = ""
-    otherwise: moves.End | None = None
+    otherwise: Annotated[moves.End | moves.Plan, Discriminator("kind")] | None = None
     turn: int = 0
     kind: Literal["concluding"] = "concluding"
 

@@ -1,12 +1,12 @@
 """Plans: a planner's drafts, resolved steps, and the short form that a run carries."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.argument import Argument, Arguments, Pairs
 from midcourse.domain.expectation import Expectation, Probe
-from midcourse.domain.fields import NONE, Named, Several, keep_named, keep_several
+from midcourse.domain.fields import NONE, Named, Several, keep_named, keep_several, stored_if_set
 from midcourse.domain.records.ledger import Alike
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Effect
@@ -17,6 +17,13 @@ GLOBAL = "__global__"
 """The target of a step that has no zone, such as a keyboard shortcut."""
 REACH = "__reach__"
 """The target of a step that says only what must be true after it; a detour finds a way."""
+
+UNDONE = "not done: "
+"""How the reason for a plan begins if the last one has steps for a screen that did not come."""
+LED_ELSEWHERE = "led elsewhere: "
+"""The same if a step was carried out and something else is shown than it expected."""
+NOT_SENT = "not sent: "
+"""The same if a step was carried out and what it would have sent waits, because the plan does not say that it sends something."""
 
 Cause: TypeAlias = Literal["initial", "adaptive", "error", "guided", "reopened", "detour", "amended", "taken_over"]
 """Why a plan version was made: the first; at a transition; after a failure; because of guidance; the world was lost; as one try
@@ -50,6 +57,10 @@ class Draft:
     """Results that it must return, for other steps or for the task."""
     says: str = ""
     """The step in words, for people."""
+    result_name: str = ""
+    """The name under which its result is kept, for a `Reference` to it in a later step; without it, the skill's own names."""
+    on: str = ""
+    """The title or address of the screen that it is to be done on, if that is not the present one. Then its zone is `role:label`."""
 
     def __post_init__(self) -> None:
         keep_named(self, "arguments")
@@ -83,8 +94,12 @@ class Step:
     needs: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
     says: str = ""
+    result_name: str = ""
+    on: str = ""
     call: str = ""
     """Digest of (skill, target, arguments), by which attempts are recognised."""
+    unsaid: Annotated[bool, stored_if_set()] = False
+    """Whether the planner gave no `says`, by which it states that the step sends something. Then they were made up for people."""
     asks: bool = False
     """Whether it needs approval although it is not irreversible, because only the plan names its destination."""
     ruled: Ruling = ""
@@ -109,14 +124,18 @@ class PlannedStep:
     """Digest of (skill, target, commit set) of an irreversible step; empty until the commit set is known."""
     consequence: str = ""
     """What an approval binds; empty until the commit set is known."""
+    covers: Annotated[str, stored_if_set()] = ""
+    """What an approval of it for the whole run covers besides; empty if nothing."""
     likeness: str = ""
     """Digest of what an irreversible step sends, without values that its form changes by itself."""
     alike: tuple[Alike, ...] = ()
     """Earlier effects that resemble what it would send."""
     asks: bool = False
     found: str = ""
-    """The zone where a detour found its target, or `__reach__` if its condition holds already."""
+    """The zone where its target was found: by a detour, or under another id than planned. Or `__reach__` if its condition holds already."""
     ruled: Ruling = ""
+    on: Annotated[str, stored_if_set()] = ""
+    """The title or address of the screen that it waits for."""
     reads: bool = False
     """Whether the verifier must judge its result, because its expectation has only words."""
 

@@ -1,12 +1,14 @@
 """The result of a run, with the evidence for it."""
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Cost, Spent
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.moves import FinalReason
-from midcourse.domain.outcome import CompletedStep
+from midcourse.domain.outcome import CompletedStep, Evidence
 from midcourse.domain.records.audit import Head
 from midcourse.domain.records.summary import SUCCESSES as SUCCESSES
 from midcourse.domain.records.summary import Sending
@@ -31,6 +33,8 @@ class BudgetUsed:
     wall_seconds: float
     max_wall_seconds: float
     overrun: Cost
+    at_most: bool = False
+    """Whether a call was cut off, so that tokens and dollars are the most that it may have cost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,3 +93,21 @@ class Result:
     """The number of steps without a visible control: keyboard shortcuts, and skills without a zone."""
     detours: DetourCounts = DetourCounts()
     sending: Sending = ""
+    shown_by: Evidence | None = None
+    """What showed that the last irreversible effect happened. None: there was none, it is in doubt, or an older version ran it."""
+    answer: str = ""
+    """What the planner tells the user, with its lines. Its word, like `success`."""
+    sources: Pairs = ()
+    """The values of `data` that the planner gave, by name, and where it says that it found each; empty if it does not say."""
+    structured: tuple[str, ...] = ()
+    """Names of values of `data` that are JSON."""
+    unseen: tuple[str, ...] = ()
+    """Names of values of `data` that are written nowhere in what the run has seen: computed, worded by the model, or invented."""
+
+    @property
+    def output(self) -> Any:
+        """`data` by name, with what is nested as lists and dicts. With `output_type`, an object of that type: see `TypedResult`."""
+        known = set(self.structured)
+        return {
+            name: json.loads(value) if name in known and isinstance(value, str) else value for name, value in self.data
+        }

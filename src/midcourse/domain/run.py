@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, TypeAlias
 
-from midcourse.domain.approval import Grant, OutcomeAnswer, Withdrawn
-from midcourse.domain.argument import Pairs
+from midcourse.domain.approval import Grant, OutcomeAnswer, Raise, Withdrawn
+from midcourse.domain.argument import OutputValue, Pairs
 from midcourse.domain.budget import FREE, Budget, Cost, Limits, Spent
 from midcourse.domain.commands import Command
 from midcourse.domain.detour import Detour
 from midcourse.domain.failure import Attempt
-from midcourse.domain.fields import stored_as
+from midcourse.domain.fields import stored_as, stored_if_set
 from midcourse.domain.monitor import Watch
 from midcourse.domain.moves import CheckOutcome
 from midcourse.domain.observation import ObservationRef
@@ -18,13 +18,15 @@ from midcourse.domain.phases import New, Phase
 from midcourse.domain.plan import RememberedPlan, Segment
 from midcourse.domain.records.ledger import Absence
 
-FORMAT = 3
+FORMAT = 4
 """Version of the format below, stored with every run. A change that older code cannot read needs a new one."""
 
-READABLE = (1, 2, 3)
+READABLE = (1, 2, 3, 4)
 """Formats that this version reads; `codec.py` converts format 1. A run keeps its format, since its journal was decided by it.
 
-From format 3, an open question whether something happened is checked again (`Run.rechecks`).
+From format 3, an open question whether something happened is checked again (`Run.rechecks`). From format 4, a model looks at the
+screen before that question is asked (`Run.reads_before_asking`), a retry waits until the screen has settled, a structural failure
+bars its step instead of ending the run (`Run.bars_structural`), a run at a ceiling asks for more (`Run.asks_for_more`), and advisers and limits go by what is new to the run (`Run.progress`).
 """
 
 Requested: TypeAlias = Literal["go", "pause", "cancel"]
@@ -82,6 +84,18 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Progress:
+    """What is known to a run, to tell progress from repetition."""
+
+    known: tuple[str, ...] = ()
+    """Digests of the screens it saw, its effects and results, and what people told it; where nothing is shown, of its steps, too."""
+    fresh: bool = False
+    """Whether any of this is new since the last plan was asked for."""
+    idle: int = 0
+    """Plans in a row that were asked for although nothing was new."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outage:
     """An outage of something that the run needs: since when, and the number of tries since."""
 
@@ -130,6 +144,10 @@ class Run:
     detour: Detour | None = None
     outline: Outline | None = None
     watch: Watch = field(default_factory=Watch)
+    progress: Progress = field(default_factory=Progress)
+    """From format 4."""
+    met_at_start: bool = False
+    """Whether the first screen already met `done_when`, so that a later one that does says nothing. From format 4."""
     outage: Outage | None = None
     look_first: bool = False
     """Whether to observe first, because time has passed unobserved (a restart, a pause, a question)."""
@@ -152,6 +170,12 @@ class Run:
     remembered_plans: Annotated[tuple[RememberedPlan, ...], stored_as("walked")] = ()
     grants: tuple[Grant, ...] = ()
     guidance: tuple[str, ...] = ()
+    answer: str = ""
+    """What the planner tells the user, in its last plan."""
+    given: tuple[OutputValue, ...] = ()
+    """The values of the task's output that it has given."""
+    note: str = ""
+    """What the last plan noted for the next one."""
     outcome_answers: Annotated[tuple[OutcomeAnswer, ...], stored_as("told")] = ()
     withdrawn: Withdrawn | None = None
     """The last question that was withdrawn, for approvers who answer it later."""
@@ -161,6 +185,8 @@ class Run:
     """Everything that was spent, by role, plan and model."""
     overrun: Cost = FREE
     """Costs that answers reported above their reservations; any overrun ends the run."""
+    raises: Annotated[tuple[Raise, ...], stored_if_set()] = ()
+    """What people allowed it to spend beyond its limits, in order. Nothing else raises a ceiling."""
     forked_from: Origin | None = None
     not_by: str = ""
     """The name of the user who started the run and must not decide its questions, if the policy requires a second person."""
@@ -171,3 +197,18 @@ class Run:
     def rechecks(self) -> bool:
         """Whether what a person is asked is checked again while the question is open, and before a denial is believed."""
         return self.format >= 3
+
+    @property
+    def reads_before_asking(self) -> bool:
+        """Whether a model looks for the effect of an act in doubt before a person is asked about it."""
+        return self.format >= 4 and bool(self.limits.reads_words)
+
+    @property
+    def bars_structural(self) -> bool:
+        """Whether a structural failure bars only its step: the planner is asked once for a way without it."""
+        return self.format >= 4
+
+    @property
+    def asks_for_more(self) -> bool:
+        """Whether a person is asked at a ceiling on calls, tokens or money. Without one who may be asked, the run ends there."""
+        return self.format >= 4 and self.limits.ask_for_more and self.limits.approvals != "never"

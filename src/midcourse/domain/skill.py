@@ -66,10 +66,20 @@ class Skill:
     undo_arguments: Arguments = ()
     """Arguments of that skill, see `Undo`."""
     offered_with: tuple[str, ...] = ()
-    """Conditions for offering it to a planner; empty: always. Any one is sufficient: `zone:PATTERN` and `role:NAME` for a visible
-    zone, `file` and `output` for a task that has some."""
+    """Conditions for offering it to a planner; empty: always. Any one is sufficient: `zone:PATTERN`, `role:NAME` and `state:NAME` for a
+    visible zone (with this state), `file` and `output` for a task that has some."""
     probe: Probe | None = None
     absent_when: Expectation | None = None
+
+
+READ_MORE = Skill(
+    name="read_more",
+    description="Show more of a result that is too long to be shown whole.",
+    parameters=(Parameter(name="name"), Parameter(name="from", type="integer", required=False)),
+    effect="read",
+    on_zone=False,
+)
+"""A skill that every world has unless it has its own of this name. The result is kept, so the world is not asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,12 +98,17 @@ class ProbeSpec:
     looks_for: str = ""
 
 
+WorldKind: TypeAlias = Literal["screen", "desktop", "robot"]
+"""What a planner works with, for the words in which it is instructed: an application's screens, windows of programs, objects."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
     """The skills and probes of a world."""
 
     skills: tuple[Skill, ...] = ()
     probes: tuple[ProbeSpec, ...] = ()
+    kind: WorldKind = "screen"
 
     def skill(self, name: str) -> Skill | None:
         return next((skill for skill in self.skills if skill.name == name), None)

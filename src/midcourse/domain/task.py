@@ -1,5 +1,8 @@
 """Tasks: a goal with inputs, limits and a check for completion."""
 
+import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from midcourse.domain.agreement import Agreement
@@ -30,7 +33,7 @@ class Task:
     secret_origins: Named[str] = NONE
     """The origin that each bound secret belongs to, by name."""
     files: Several[str] = NONE
-    """Names of files that steps may use, as `$file.NAME` in a task file."""
+    """Paths of files that steps may use, as `$file.NAME`: the name is the last part of the path, or the whole path."""
     key: str = ""
     """Business key: a second run with the same key returns the first."""
     limits: Limits = field(default_factory=Limits)
@@ -51,3 +54,19 @@ class Task:
         bound = {**dict(self.secret_origins), **{name: origin for name, _, origin in split if origin}}
         object.__setattr__(self, "secrets", tuple(name for name, _, _ in split))
         object.__setattr__(self, "secret_origins", tuple(bound.items()))
+
+    @property
+    def file_paths(self) -> Mapping[str, str]:
+        """The path of each file by the name that steps use, without spaces: the end of the path, or all of it if several end so."""
+        short = {path: re.sub(r"[^\w.-]+", "_", path.replace("\\", "/").rpartition("/")[2]) for path in self.files}
+        alike = Counter(short.values())
+        return {name if alike[name] == 1 else path: path for path, name in short.items()}
+
+    def find_file(self, name: str) -> str | None:
+        """The path of the file with this name, which may be the path itself."""
+        return name if name in self.files else self.file_paths.get(name)
+
+    @property
+    def named_files(self) -> frozenset[str]:
+        """The texts that may be paths which a person has given: the files, and the values of inputs."""
+        return frozenset(self.files) | {value for _, value in self.inputs if isinstance(value, str) and value}

@@ -153,7 +153,7 @@ RESULT_FILE = "result.json"
 def result_json(result: Result) -> str:
     """The result as one line of JSON. Named values are objects, as readers of JSON expect."""
     plain: dict[str, Any] = json.loads(encode(result))
-    plain["data"] = dict(result.data)
+    plain["data"], plain["sources"] = dict(result.data), dict(result.sources)
     for written, attempt in zip(plain["attempts"], result.attempts, strict=True):
         written["arguments"] = {
             name: pair[1] for pair, (name, _) in zip(written["arguments"], attempt.arguments, strict=True)

@@ -15,11 +15,12 @@ import asyncio
 import difflib
 import hashlib
 import json
+import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias, cast
+from typing import Any, Literal, NoReturn, TypeAlias, cast
 
 from pydantic_ai import exceptions
 from pydantic_ai.exceptions import ModelAPIError, ModelConnectionError, UnexpectedModelBehavior
@@ -48,6 +49,12 @@ REPLAYABLE_ERRORS = tuple(
     and name not in ("ModelHTTPError", "ModelRequestTimeout")
 )
 """Names of exceptions that can be raised again from their message alone."""
+THINKING: tuple[Literal["supports_thinking", "thinking_always_enabled", "thinking_enabled_by_default"], ...] = (
+    "supports_thinking",
+    "thinking_always_enabled",
+    "thinking_enabled_by_default",
+)
+"""What of a model's profile a request depends on besides the mode of the output."""
 GIVEN_UP = "GivenUp"
 """The request was cancelled before it was answered."""
 
@@ -62,14 +69,21 @@ class Exchange:
     asked: Json
     came: Json
     """An answer, or the name of an error and what it takes to raise it again."""
+    profile: tuple[str, ...] = ()
+    """What was true of its thinking, by names of a model's profile."""
 
     @property
     def key(self) -> str:
         return compute_key(self.model, self.asked)
 
 
+_FACTS = re.compile(r"Today is [A-Z][a-z]+, \d{4}-\d\d-\d\d(?:; [^.\"\\]*)?| It is about \d\d:\d\d")
+"""What a prompt says of the day, the place and the screen: a recording is played on other days and machines, too."""
+
+
 def compute_key(model: str, asked: Json) -> str:
-    return hashlib.sha256(json.dumps([model, asked], sort_keys=True).encode()).hexdigest()[:16]
+    text = _FACTS.sub("", json.dumps([model, asked], sort_keys=True))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class Recorder:
@@ -79,9 +93,10 @@ class Recorder:
         self._path = path
         self._mask = mask
 
-    def exchange(self, model: str, asked: Json, came: Json) -> None:
+    def exchange(self, model: str, asked: Json, came: Json, profile: Sequence[str] = ()) -> None:
         asked, came = mask_values(asked, self._mask), mask_values(came, self._mask)
         line = {"kind": "exchange", "key": compute_key(model, asked), "model": model, "asked": asked, "came": came}
+        line |= {"profile": list(profile)} if profile else {}
         head = {"kind": "cassette", "format": FORMAT}
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
@@ -151,7 +166,7 @@ def read_exchanges(path: Path) -> tuple[Exchange, ...]:
     if cast(Json, head)["format"] != FORMAT:
         raise FormatUnknown(f"{path}: is of format {cast(Json, head)['format']}; this version reads {FORMAT}")
     return tuple(
-        Exchange(model=line["model"], asked=line["asked"], came=line["came"])
+        Exchange(model=line["model"], asked=line["asked"], came=line["came"], profile=tuple(line.get("profile", ())))
         for line in map(json.loads, rest)
         if line["kind"] == "exchange"
     )
@@ -194,15 +209,16 @@ class Recorded(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         asked = _serialize_request(messages, model_settings, model_request_parameters)
+        profile = [name for name in THINKING if self.profile.get(name, False)]
         try:
             response = await super().request(messages, model_settings, model_request_parameters)
         except (ModelAPIError, UnexpectedModelBehavior) as error:
-            self._recorder.exchange(self._name, asked, _serialize_error(error))
+            self._recorder.exchange(self._name, asked, _serialize_error(error), profile)
             raise
         except asyncio.CancelledError:
-            self._recorder.exchange(self._name, asked, {"trouble": GIVEN_UP})
+            self._recorder.exchange(self._name, asked, {"trouble": GIVEN_UP}, profile)
             raise
-        self._recorder.exchange(self._name, asked, {"answer": _serialize_messages([response])[0]})
+        self._recorder.exchange(self._name, asked, {"answer": _serialize_messages([response])[0]}, profile)
         return response
 
     def request_stream(self, *_: Any, **__: Any) -> NoReturn:
@@ -215,9 +231,10 @@ class Played(Model):
     def __init__(self, name: str, player: Player) -> None:
         recorded = player.find_exchange(name)
         mode = recorded.asked["output"]["mode"] if recorded else "native"
-        super().__init__(
-            profile=ModelProfile(supports_json_schema_output=mode == "native", supports_tools=mode != "prompted")
-        )
+        profile = ModelProfile(supports_json_schema_output=mode == "native", supports_tools=mode != "prompted")
+        for trait in THINKING:
+            profile[trait] = recorded is not None and trait in recorded.profile
+        super().__init__(profile=profile)
         self._name = name
         self._player = player
 
@@ -243,12 +260,17 @@ class Played(Model):
 
 
 def build_models_with_cassette(
-    names: str, *, base_url: str = "", recorder: Recorder | None = None, player: Player | None = None
+    names: str,
+    *,
+    base_url: str = "",
+    thinks: bool = False,
+    recorder: Recorder | None = None,
+    player: Player | None = None,
 ) -> tuple[Model, ...]:
     """The models of `build_models`: recorded if there is a recorder, played if there is a player."""
     if player is not None:
         return tuple(Played(name, player) for name in split_names(names))
-    models = build_models(names, base_url=base_url)
+    models = build_models(names, base_url=base_url, thinks=thinks)
     if recorder is None:
         return models
     return tuple(Recorded(model, name, recorder) for name, model in zip(split_names(names), models, strict=True))

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.profiles import ModelProfile, merge_profile
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from midcourse.errors import TaskInvalid
@@ -38,16 +39,17 @@ class _ModelCache(threading.local):
 _cache = _ModelCache()
 
 
-def build_models(names: str, *, base_url: str = "") -> tuple[Model, ...]:
+def build_models(names: str, *, base_url: str = "", thinks: bool = False) -> tuple[Model, ...]:
     """Build the models, or return those that were built for the same names and environment.
 
-    Building one takes 50 ms, and runs share its connections. Raises `TaskInvalid` for an unknown name or a missing key.
+    `thinks` says so of the models of a server at `base_url`, of which the library knows nothing. Building one takes 50 ms, and runs share
+    its connections. Raises `TaskInvalid` for an unknown name or a missing key.
     """
     environment, built = frozenset(os.environ.items()), list[Model]()
     for name in split_names(names):
-        key = (name, base_url, environment)
+        key = (name, base_url, thinks, environment)
         if key not in _cache.models:
-            model = _build_model(name, base_url)
+            model = _build_model(name, base_url, thinks)
             if len(_cache.models) >= MOST_KEPT:
                 _cache.models.clear()
             _cache.models[key] = model
@@ -64,14 +66,20 @@ def split_names(names: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in names.split("|"))
 
 
-def _build_model(name: str, base_url: str) -> Model:
+def _build_model(name: str, base_url: str, thinks: bool) -> Model:
     provider, _, model = name.partition(":")
     if not (provider and model):
         raise TaskInvalid(f"model '{name}' is written provider:name, such as openai:gpt-5")
     try:
         if base_url and provider in ("openai", "openai-chat"):
             # Local servers speak chat completions, not responses.
-            return OpenAIChatModel(model, provider=build_provider(base_url))
+            known = OpenAIChatModel(model, provider=build_provider(base_url))
+            if not thinks or known.profile.get("supports_thinking", False):
+                return known
+            profile = ModelProfile(supports_thinking=True, thinking_enabled_by_default=True)
+            return OpenAIChatModel(
+                model, provider=build_provider(base_url), profile=merge_profile(known.profile, profile)
+            )
         return infer_model(name)
     except (UserError, ImportError, ValueError) as error:
         if key := _KEY.search(str(error)):

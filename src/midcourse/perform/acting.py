@@ -15,32 +15,52 @@ from typing import cast
 
 from midcourse.codec import make_encodable
 from midcourse.containment import Contained
+from midcourse.domain.agreement import Ruling
 from midcourse.domain.argument import Pairs, Reference
 from midcourse.domain.budget import total
 from midcourse.domain.commands import Act
 from midcourse.domain.events import Acted
-from midcourse.domain.observation import Observation, Unseen, Zone
-from midcourse.domain.outcome import DISPUTED, Outcome
-from midcourse.domain.plan import REACH, REPLAN, Step
+from midcourse.domain.observation import HELD_FOR, Observation, Unseen, Zone
+from midcourse.domain.outcome import DISPUTED, ELSEWHERE, OTHER_SCREEN, Outcome, cut_value
+from midcourse.domain.plan import NOT_SENT, REACH, REPLAN, PlanVersion, Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
-from midcourse.domain.skill import Effect, Skill
+from midcourse.domain.skill import READ_MORE, Effect, Skill
 from midcourse.exception_text import describe_exception, format_traceback
 from midcourse.perform.consequence import Forecast, build_call, read_consequence
+from midcourse.perform.history import read_window
 from midcourse.perform.learning import find_lesson_key, load_track
 from midcourse.perform.looking import NO_LOOK, observe_after, read_sight
 from midcourse.perform.ports import Deadline, Ports
 from midcourse.policy.approval.rules import binds, find_ruling, planned_consequence
 from midcourse.policy.arguments import find_argument_problem
-from midcourse.policy.evidence.verification import describe, holds, judge
-from midcourse.ports.world import UNSENT, WOULD_CHANGE, WOULD_SEND
+from midcourse.policy.evidence.verification import Sight, describe, describe_unmet, holds, judge
+from midcourse.policy.grounding import find_again, find_named, list_like
+from midcourse.policy.identity import results_digest
+from midcourse.policy.spelling import describe_unknown
+from midcourse.policy.unsent import list_kinds
+from midcourse.ports.abilities import offers
+from midcourse.ports.planner import Given
+from midcourse.ports.world import UNSENT, WOULD_CHANGE, WOULD_PASS_ON, WOULD_SEND
 
 log = logging.getLogger(__name__)
+
+PASSING: tuple[Effect, ...] = ("read", "set_state")
+"""Effects of steps that stay what they are although their page passes on what was entered, once that was allowed."""
 
 LEDGERED = ("reversible", "irreversible")
 """Effects that are recorded before they are sent. The others may be sent twice without harm."""
 
-RESERVED_REASONS = ("held", "already_finished", "repeats_failure", "not_dispatched", "stale_target", DISPUTED)
+RESERVED_REASONS = (
+    "held",
+    "already_finished",
+    "repeats_failure",
+    "not_dispatched",
+    "stale_target",
+    DISPUTED,
+    OTHER_SCREEN,
+    ELSEWHERE,
+)
 """Reasons that only Midcourse itself may use, most of which mean that nothing was sent: a world's own use of one gets a prefix."""
 
 NOT_ALLOWED = "what it would send has not been allowed"
@@ -48,9 +68,9 @@ NOT_ALLOWED = "what it would send has not been allowed"
 UNREADABLE = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
 
 NO_TIME = Outcome(status="failed", reason="timeout", detail="no time was left to send it")
-"""It counts as a timeout, after which a retry waits: what used the time up may be slow again at once."""
+"""It counts as a timeout, after which a retry waits: what used the time up may still be slow."""
 
-SIGNALS = (UNSENT, WOULD_SEND, WOULD_CHANGE)
+SIGNALS = (UNSENT, WOULD_SEND, WOULD_PASS_ON, WOULD_CHANGE)
 """Reasons by which a world asks for something. In a claim that nothing was sent they get a prefix, too."""
 
 REDIRECTED = "redirected"
@@ -78,6 +98,9 @@ class ActAttempt:
         self.ports = ports
         self.command = command
         self.time = time
+        self.planned = step
+        self.unmeant = False
+        """Whether its plan did not say that it sends something. Set when it is dispatched."""
         self.step = step
         """The step as it is tried: with results filled in, the ruling for its current target, and the effect that it turns out to have."""
         self.entry = LedgerEntry(
@@ -91,10 +114,19 @@ class ActAttempt:
         if REACH in (self.step.zone, command.found):
             outcome = self._check_reached(before)
             return replace(await self._record_not_dispatched(outcome), evidence=outcome.evidence)
+        if self.step.skill == READ_MORE.name and self.ports.world.catalogue().skill(READ_MORE.name) is None:
+            shown = await self._check_readable()
+            # Another part is news to the run, as a result is, although the screen is the same and nothing is stored again.
+            part = results_digest((read_window(self.step.arguments),)) if shown.status == "ok" else ""
+            return replace(await self._record_not_dispatched(shown), results=part)
         if problem := await self._prepare(before):
+            if problem.reason == OTHER_SCREEN:  # nothing was tried, so there is nothing to record
+                return self._report_not_dispatched(problem)
             return await self._record_not_dispatched(problem)
         if binds(self.step) and (refusal := await self._check_allowed()):
             return refusal
+        if command.leaves:
+            return await self._judge(Outcome(unsent=command.leaves))
         # Filled in again and not kept from the check, because a secret's value is read right before it is used: meanwhile the vault
         # may have lost it. Both checks come before the ledger: what fails after that may have been sent.
         arguments = self.ports.fill_in(self.step.arguments)
@@ -115,6 +147,9 @@ class ActAttempt:
         if report.reason == WOULD_CHANGE and self.step.effect not in LEDGERED:
             self.step = replace(self.step, effect="reversible")
             return await self._hold(report)
+        if report.reason == WOULD_PASS_ON:
+            self.step = replace(self.step, ruled="proven")
+            return await self._hold(report)
         if report.reason == WOULD_SEND:
             self.step = replace(self.step, effect="irreversible")
             return await self._hold(report)
@@ -130,6 +165,18 @@ class ActAttempt:
         detail = f"not here: {describe(expect)}" if expect else "it does not say what it is for"
         return Outcome(status="unreachable", reason="out_of_reach", detail=detail)
 
+    async def _check_readable(self) -> Outcome:
+        """Check that there is more of a result. The next plan is shown it, so the ledger need not have it again."""
+        name, start = read_window(self.step.arguments)
+        results = dict((await self.ports.load_history()).results)
+        if name not in results:
+            detail = describe_unknown("result", name, results)
+            return Outcome(status="failed", reason="missing_dependency", detail=detail)
+        if not 0 <= start < max(len(str(results[name])), 1):
+            detail = f"'{name}' has {len(str(results[name]))} characters, so nothing begins at {start}"
+            return Outcome(status="failed", reason="bad_arguments", detail=detail)
+        return Outcome()
+
     async def _prepare(self, before: Observation | None) -> Outcome | None:
         """Make the step ready to be sent, or return why it must not be sent on this screen."""
         step = replace(self.step, zone=self.command.found or self.step.zone)
@@ -143,21 +190,67 @@ class ActAttempt:
         if before is None:
             return Outcome(status="failed", reason="stale_target", detail="the observation it relies on is gone")
         self.skill, self.before = skill, before
-        zone = before.zone(ready.zone)
-        if skill.on_zone and not self._releases_held_request() and (zone is None or not self._is_target(zone)):
-            return self._describe_missing_target(zone)
+        if (
+            skill.on_zone
+            and not (self.command.leaves or self._releases_held_request())
+            and (missing := await self._ground())
+        ):
+            return missing
+        ready = self.step
         wrong = find_argument_problem(ready.arguments, skill.parameters, self.ports.task)
         if wrong:
             return Outcome(status="failed", reason="bad_arguments", detail=wrong)
         filled = self.ports.fill_in(ready.arguments)
         if isinstance(filled, str):
             return Outcome(status="failed", reason="bad_arguments", detail=filled)
-        if not binds(ready):
+        if self.command.consequence and ready.effect in PASSING and not binds(ready):
+            # It was held: only what was allowed may be passed on with it.
+            self.step = replace(ready, ruled="proven")
+        elif not binds(ready):
             # The target may differ from the planned one, and may be one that needs an approval which the plan did not ask for.
             here = planned_consequence(self._with_current_target(), before.surface.origin)
             ruled = "ask" if skill.asks else find_ruling(self.ports.task.agreement, here)
             self.step = replace(ready, ruled=ruled)
         return None
+
+    async def _ground(self) -> Outcome | None:
+        """Make sure that the step names its target by the id that it has now, or return why that is not known."""
+        if self.planned.on:
+            return await self._find_on_screen()
+        zone = self.before.zone(self.step.zone)
+        if zone is not None and self._is_target(zone):
+            return None
+        again = await self._find_again()
+        if again is None:
+            return self._describe_missing_target(zone)
+        self.step = replace(self.step, zone=again.id)
+        return None
+
+    async def _find_on_screen(self) -> Outcome | None:
+        """Resolve a step for a screen that was not observed when it was planned, against the one that is there now."""
+        planned = self.planned
+        plan, then = await self._load_origin()
+        found = (
+            find_named(planned.zone, planned.on, then.surface, self.before) if then else "its own observation is gone"
+        )
+        if isinstance(found, str):
+            rest = (step for step in plan.steps[planned.index :] if step.zone != REPLAN)
+            undone = "; ".join(f"{step.skill} {step.zone}" for step in rest)
+            return Outcome(status="unreachable", reason=OTHER_SCREEN, detail=f"{undone} ({found})")
+        self.step = replace(self.step, zone=found.id)
+        return None
+
+    async def _find_again(self) -> Zone | None:
+        """The target under another id, as after a reload. What the step would send is still read, and compared with what was allowed."""
+        _, then = await self._load_origin()
+        known = then.zone(self.planned.zone) if then else None
+        return find_again(known, then, self.before) if then and known else None
+
+    async def _load_origin(self) -> tuple[PlanVersion, Observation | None]:
+        """The plan of the step, and the observation that it was made from."""
+        plan = await self.ports.store.plan(self.ports.run_id, self.planned.version, self.command.made_by)
+        assert plan is not None, "the step was loaded from it"
+        return plan, await self.ports.store.observation(self.ports.run_id, plan.observation)
 
     def _is_target(self, zone: Zone) -> bool:
         """Whether the zone is still the one that was planned for, or the plan named none.
@@ -169,9 +262,14 @@ class ActAttempt:
         return not named or (zone.role, zone.label) == (target.role, target.label)
 
     def _describe_missing_target(self, zone: Zone | None) -> Outcome:
-        target = self.step.target
-        detail = f"{target.role} '{target.label}' is not on '{self.before.surface.title}'"
-        detail += f"; in its place is {zone.role} '{zone.label}'" if zone else ""
+        target, title = self.step.target, self.before.surface.title
+        name = f"{target.role} '{target.label}'"
+        if listed := list_like(target.role, target.label, self.before.zones):
+            detail = f"'{self.planned.zone}' is not on '{title}' any more; {name} is listed there as {listed}"
+            detail += f", and it is not certain that {'one of them' if ' ' in listed else 'this'} is meant"
+        else:
+            detail = f"{name} is not on '{title}'"
+            detail += f"; in its place is {zone.role} '{zone.label}'" if zone else ""
         return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
 
     def _releases_held_request(self) -> bool:
@@ -179,7 +277,8 @@ class ActAttempt:
 
         The label of its button may have changed since ('Publishing…'), or the page may have hidden it; the approval still applies.
         """
-        return self.step.effect == "irreversible" and self.skill.effect != "irreversible"
+        held = self.step.effect == "irreversible" or (self.step.effect in PASSING and self.step.ruled == "proven")
+        return held and self.skill.effect != "irreversible"
 
     def _with_current_target(self) -> Step:
         """The step with its current target: the surface may have changed, or the zone was not visible when it was planned."""
@@ -224,7 +323,10 @@ class ActAttempt:
     async def _dispatch(self, arguments: Pairs) -> Outcome:
         """Send the call and return the world's answer. After any error the outcome is unknown: the act may have happened."""
         ports, step, entry = self.ports, self.step, self.entry
-        call = build_call(step, entry.command, arguments, seen=self.before, allowed=binds(step))
+        named = self.ports.task.named_files
+        call = build_call(step, entry.command, arguments, seen=self.before, allowed=binds(step), named=named)
+        call = replace(call, unmeant=self._is_unmeant())
+        self.unmeant = call.unmeant
         if entry.identity:
             # A world that remembers what it began refuses the call if the same was begun by a command that is not named here: the
             # ledger has lost it. The cache is up to date, since the forecast has just read the ledger.
@@ -256,8 +358,12 @@ class ActAttempt:
             answer,
             reason=f"world_{reason}" if reserved else reason,
             detail=self.ports.sanitize(answer.detail),
-            data=self.ports.mask(answer.data),
+            data=tuple(
+                (name, cut_value(value) if isinstance(value, str) else value)
+                for name, value in self.ports.mask(answer.data)
+            ),
             dropped=tuple(map(self.ports.sanitize, answer.dropped)),
+            unsent=tuple(map(self.ports.sanitize, answer.unsent)) if reason in (WOULD_SEND, WOULD_PASS_ON) else (),
             evidence=answer.evidence if answer.evidence in ("rule", "response") else "",
             claimed=claimed,
         )
@@ -282,11 +388,28 @@ class ActAttempt:
             await self._write_ledger(nothing)
         forecast = await self._forecast()
         if forecast is not None:
-            return self._report_held(forecast)
+            may_wait = self.unmeant and not forecast.ruled and not await self._has_sent(report.unsent)
+            return replace(self._report_held(forecast), unsent=report.unsent if may_wait else ())
         # That evidence stays in the ledger: with another outcome the act would count as one that may have been sent.
         if self.entry.dispatched_at is not None:
             return self._report_not_dispatched(UNREADABLE)
         return await self._record_not_dispatched(UNREADABLE)
+
+    def _is_unmeant(self) -> bool:
+        """Whether the planner does not say that the step sends something, and nothing else says so."""
+        given = offers(self.ports.planner, Given) and self.ports.planner.given
+        usual = self.skill.effect != "irreversible" and not binds(self.step)
+        return self.command.guessed and not given and self.planned.unsaid and usual
+
+    async def _has_sent(self, kinds: tuple[str, ...]) -> bool:
+        """Whether something of these kinds may have been sent by an act of this run. Then it is no noise of the page."""
+        for entry in (await self.ports.refresh_history()).entries:
+            if entry.dispatched_at is None or not entry.consequence or _is_unsent(entry.outcome):
+                continue
+            sent = await self.ports.store.consequence(self.ports.run_id, entry.consequence)
+            if sent is None or not set(kinds).isdisjoint(list_kinds(sent.commit)):
+                return True
+        return False
 
     # --- judge
 
@@ -297,9 +420,17 @@ class ActAttempt:
             await ports.clock.sleep(self.time.left(ports.step_delay_seconds))
         # A harmless step that worked needs no evidence, if the plan does not ask for it: the next step observes anyway.
         looked = self.command.look or report.status != "ok" or step.effect == "irreversible"
+        looked = looked or bool(report.unsent)
         found = await observe_after(ports, self.command.id, step, self.time) if looked else NO_LOOK
         sight, reading_costs = await read_sight(ports, step, self.before, found, self.time, report)
-        outcome = require_results(step, judge(step.effect, report, sight))
+        # What the author of the task has written is no guess, and a probe may decide what a guess does not.
+        given = offers(ports.planner, Given) and ports.planner.given
+        guessed = self.command.guessed and not given and (step.probe is None or step.effect != "irreversible")
+        outcome = require_results(step, judge(step.effect, report, sight, guessed=guessed))
+        unmet = _describe_miss(step, sight) if guessed and outcome.status == "ok" and sight.expected is False else ""
+        if report.unsent and (sight.expected is False or not await self._was_told(report.unsent)):
+            # That it shows nothing yet is no failure: what would have shown it waits.
+            outcome, unmet = report, _describe_unsent(step, report.unsent, sight)
         lesson = find_lesson_key(ports, step, self.before, outcome)
         await self._write_ledger(outcome, lesson)
         lost = isinstance(found.seen, Unseen) and found.seen.reason == "world_lost"
@@ -312,14 +443,22 @@ class ActAttempt:
             evidence=outcome.evidence,
             dropped=report.dropped,
             claimed=outcome.claimed,
+            unmet=unmet,
             identity=self.entry.identity,
             likeness=self.entry.likeness.digest if self.entry.likeness else "",
             track=await load_track(ports, lesson),
+            results=results_digest(outcome.data),
             looked=looked,
             seen=found.ref,
             cost=total(spent),
             spent=spent,
         )
+
+    async def _was_told(self, kinds: tuple[str, ...]) -> bool:
+        """Whether the planner knows of each of these kinds that the page sends it, since an earlier step has left one waiting."""
+        entries = (await self.ports.refresh_history()).entries
+        earlier = (entry.outcome.unsent for entry in entries if entry.outcome and entry.command != self.command.id)
+        return set(kinds) <= {kind for unsent in earlier for kind in unsent}
 
     # --- what is recorded and reported
 
@@ -348,10 +487,21 @@ class ActAttempt:
             identity=forecast.identity,
             consequence=forecast.digest,
             effect=self.step.effect,
-            ruled=forecast.ruled,
+            ruled=self._rule_passing_on(forecast.ruled),
+            covers=forecast.covers,
+            zone=self.step.zone if self.step.zone != self.planned.zone else "",
             likeness=forecast.likeness.digest if forecast.likeness else "",
             alike=forecast.alike,
         )
+
+    def _rule_passing_on(self, ruled: Ruling) -> Ruling:
+        """The ruling on a held step. One that is harmless itself, and held for what its page would pass on, is asked about like one that sends.
+
+        One that only turned out to change something keeps its ruling: what can be taken back needs no approval.
+        """
+        if self.step.ruled != "proven" or binds(replace(self.step, ruled=ruled)):
+            return ruled
+        return "ask" if not ruled and self.ports.task.limits.approvals != "never" else "proven"
 
     async def _record_unsent(self, report: Outcome) -> Acted:
         """Record that nothing was sent: the world could not be reached, and its session is lost."""
@@ -378,7 +528,8 @@ async def fill_in_results(ports: Ports, step: Step) -> Step | Outcome:
     """The step with results of earlier steps filled in, or the failure that one is missing."""
     if not step.needs:
         return step
-    found = dict((await ports.load_history()).data)
+    history = await ports.load_history()
+    found = dict(history.data) | dict(history.results)
     if missing := [name for name in step.needs if name not in found]:
         detail = f"it needs {', '.join(map(repr, missing))}, which is not the result of any step"
         return Outcome(status="failed", reason="missing_dependency", detail=detail)
@@ -387,6 +538,26 @@ async def fill_in_results(ports: Ports, step: Step) -> Step | Outcome:
         for name, value in step.arguments
     )
     return replace(step, arguments=arguments)
+
+
+def _is_unsent(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.status == "no_effect" and bool(outcome.evidence)
+
+
+def _describe_unsent(step: Step, kinds: tuple[str, ...], sight: Sight) -> str:
+    """What the step would have sent, by the zones of the requests that wait for it."""
+    name = f"{step.skill} '{step.target.label}'" if step.target.label else step.skill
+    zones = sight.after.zones if sight.after else ()
+    waiting = [zone for zone in zones if zone.role == "request" and zone.get(HELD_FOR)]
+    if not waiting:
+        return f"{NOT_SENT}{name} would have sent {' and '.join(kinds)}, which the page no longer waits for"
+    where = f"{'it waits' if len(waiting) == 1 else 'they wait'} as {' and '.join(zone.id for zone in waiting)}"
+    return f"{NOT_SENT}{name} would send {' and '.join(dict.fromkeys(zone.label for zone in waiting))}; {where}"
+
+
+def _describe_miss(step: Step, sight: Sight) -> str:
+    name = f"{step.skill} '{step.target.label}'" if step.target.label else step.skill
+    return f"{name} {describe_unmet(sight)}"
 
 
 def require_results(step: Step, outcome: Outcome) -> Outcome:

@@ -61,7 +61,8 @@ def _build_advised(
 
 
 def _report_no_answer(ports: Ports, command: Advise, answer: NoAnswer) -> Advised:
-    return _build_advised(command, answer.verdict, answer.detail, worst_plan(ports.task.limits))
+    cost = answer.meter.at_most(worst_plan(ports.task.limits))
+    return _build_advised(command, answer.verdict, answer.detail, cost)
 
 
 # --- the reflector
@@ -134,7 +135,7 @@ async def _ask_monitor(ports: Ports, command: Advise, seen: Observation) -> Advi
         task=ports.public_task,
         observation=seen,
         path=await load_path(ports, command.since),
-        proposed=await load_proposed(ports, command),
+        proposed=await load_proposed(ports, command.version, command.made_by) if command.version else (),
         outline=command.outline,
         left=command.left,
         worst=worst_plan(ports.task.limits),
@@ -164,9 +165,9 @@ async def load_path(ports: Ports, since: int) -> tuple[TakenStep, ...]:
     return tuple(_build_taken_step(ports, plans, step[-1], seen[step[0].seen]) for step in steps)
 
 
-async def load_proposed(ports: Ports, command: Advise) -> tuple[ProposedStep, ...]:
-    """The steps of the plan that is about to begin, up to its `__replan__`."""
-    plan = await ports.store.plan(ports.run_id, command.version, command.made_by) if command.version else None
+async def load_proposed(ports: Ports, version: int, made_by: int) -> tuple[ProposedStep, ...]:
+    """The steps of a plan that has not begun, up to its `__replan__`."""
+    plan = await ports.store.plan(ports.run_id, version, made_by)
     return tuple(
         ProposedStep(
             call=step.call,
@@ -205,10 +206,13 @@ async def _ask_outliner(ports: Ports, command: Advise, seen: Observation) -> Adv
     """Ask the outliner, and keep the coarse goals of its draft. A draft without any is garbage."""
     if ports.outliner is None:
         return _build_advised(command, "gave_up", "there is no outliner")
+    history = await ports.load_history()
     context = OutliningContext(
         task=ports.public_task,
         observation=seen,
         outline=command.outline,
+        completed=history.completed[-MOST_KEPT:],
+        readings=history.readings,
         guidance=ports.mask_all(command.guidance),
         advice=command.advice,
         left=command.left,

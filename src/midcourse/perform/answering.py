@@ -3,7 +3,7 @@
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from midcourse.codec import decode, encode
@@ -11,6 +11,7 @@ from midcourse.containment import Contained
 from midcourse.domain.budget import Cost, without_call
 from midcourse.errors import MidcourseError
 from midcourse.exception_text import describe_exception, format_traceback
+from midcourse.ports.metering import Meter, metering
 
 log = logging.getLogger(__name__)
 A = TypeVar("A")
@@ -19,13 +20,15 @@ C = TypeVar("C")
 
 @dataclass(frozen=True, kw_only=True)
 class NoAnswer:
-    """No usable answer. The full reservation counts as spent."""
+    """No usable answer. What may have been spent counts as spent."""
 
     verdict: Literal["transport", "garbage"]
     detail: str
+    meter: Meter = field(default_factory=Meter)
 
     def cost(self, worst: Cost) -> Cost:
-        return without_call(worst) if self.verdict == "transport" else worst
+        most = self.meter.at_most(worst)
+        return without_call(most) if self.verdict == "transport" else most
 
 
 class NotAsync(TypeError):
@@ -49,18 +52,20 @@ async def request_answer(
     ask: Callable[[C], Awaitable[object]], context: C, kind: type[A], seconds: float
 ) -> A | NoAnswer:
     """Ask, and return an answer that can be stored, or why there is none. Errors in the use of this library are raised."""
+    meter = Meter()
     try:
-        async with Contained(seconds):
-            answer = await require_awaitable(ask(context), ask)
+        with metering() as meter:
+            async with Contained(seconds):
+                answer = await require_awaitable(ask(context), ask)
         if isinstance(answer, kind):
             return decode(kind, encode(answer))
     except MidcourseError:
         raise
     except (TimeoutError, OSError) as error:
-        return NoAnswer(verdict="transport", detail=describe_exception(error))
+        return NoAnswer(verdict="transport", detail=describe_exception(error), meter=meter)
     except NotAsync as error:
         return NoAnswer(verdict="garbage", detail=str(error))
     except Exception as error:
         log.error("%s raised\n%s", format_name(ask), format_traceback(error))
-        return NoAnswer(verdict="garbage", detail=f"{format_name(ask)} raised {describe_exception(error)}")
+        return NoAnswer(verdict="garbage", detail=f"{format_name(ask)} raised {describe_exception(error)}", meter=meter)
     return NoAnswer(verdict="garbage", detail=f"the answer is {type(answer).__name__}, not {kind.__name__}")

@@ -107,6 +107,7 @@ async def build_question(ports: Ports, command: AskPerson) -> Question:
         revision=await _find_revision(ports, command) if command.about == "approve" else None,
         earlier=command.earlier,
         contradicted=command.contradicts,
+        more=command.more,
     )
     entry = await ports.store.ledger_entry(ports.run_id, command.doubted) if command.doubted else None
     if entry is None:
@@ -131,6 +132,7 @@ async def _add_sight(ports: Ports, question: Question, step: Step, doubted: Ledg
     return replace(
         question,
         page=after.surface.title if after else "",
+        picture=after.id if after and after.screenshot else "",
         appeared=find_new_texts(before, after) if after else (),
         unmet=explain_undecided(Sight(before=before, after=after, expect=step.expect, absent_when=step.absent_when)),
     )
@@ -157,8 +159,9 @@ async def _find_revision(ports: Ports, command: AskPerson) -> Revision | None:
     before = await ports.store.plan(ports.run_id, plan.parent)
     if before is None:
         return None
-    entries = (await ports.refresh_history()).entries
-    done = [e.index for e in entries if e.version == before.version and e.outcome and e.outcome.status == "ok"]
+    run, _ = await ports.store.load(ports.run_id)
+    outcomes = (await ports.refresh_history()).outcomes(run.outcome_answers)
+    done = [entry.index for entry, outcome in outcomes if entry.version == before.version and outcome.status == "ok"]
     found = compute_plan_diff(before, plan, max(done, default=-1) + 1)
     return Revision(
         version=plan.version,

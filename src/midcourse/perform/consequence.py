@@ -3,6 +3,7 @@
 For an irreversible step, this also finds earlier effects of the run that it resembles: it may be about to do the same again.
 """
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from midcourse.codec import make_encodable
@@ -11,7 +12,7 @@ from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.observation import Observation
-from midcourse.domain.outcome import DISPUTED, SIGN_INS
+from midcourse.domain.outcome import DISPUTED, REPEATABLE
 from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import Alike, LedgerEntry, Likeness
 from midcourse.domain.replace import replace
@@ -43,6 +44,7 @@ class Forecast:
     likeness: Likeness | None = None
     """Set only for an irreversible step."""
     alike: tuple[Alike, ...] = ()
+    covers: str = ""
 
 
 async def read_consequence(
@@ -52,6 +54,8 @@ async def read_consequence(
     commit = await _read_commit_set(ports, step, skill, seen, time)
     if commit is None:
         return None
+    if step.on:  # planned for a screen that was not seen yet, so an earlier answer for the whole run is not about it
+        commit = replace(commit, covers="")
     consequence = Consequence(
         skill=step.skill,
         arguments=step.arguments,
@@ -67,6 +71,7 @@ async def read_consequence(
         identity=identity_digest(step.skill, step.target, commit),
         digest=digest,
         ruled="ask" if skill.asks else await _decide_ruling(ports, consequence),
+        covers=commit.covers,
     )
     if step.effect != "irreversible":
         return forecast
@@ -81,6 +86,9 @@ async def _decide_ruling(ports: Ports, consequence: Consequence) -> Ruling:
     """The ruling on a consequence: by rules, or else by earlier decisions about consequences of the same shape."""
     agreement = ports.task.agreement
     ruling = find_ruling(agreement, consequence)
+    if ruling != "ask" and consequence.commit.address and consequence.effect in ("read", "set_state"):
+        # A page that passes on what is typed sends it: a rule that frees harmless steps does not free that.
+        ruling = find_ruling(agreement, replace(consequence, effect="irreversible"))
     if ruling or not weighs_experience(ports.task.limits, consequence):
         return ruling
     answered = await ports.store.answered_consequences(shape_digest(consequence), agreement.trust_after * ANSWERS_EACH)
@@ -96,7 +104,7 @@ async def _read_commit_set(
     if isinstance(arguments, str):
         return None
     try:
-        call = build_call(step, UNSENT, arguments, seen=seen)
+        call = build_call(step, UNSENT, arguments, seen=seen, named=ports.task.named_files)
         async with Contained(time.left(ports.task.limits.look_timeout_seconds)):
             commit = await ports.world.commit_set(call)
     except Exception:
@@ -108,13 +116,33 @@ async def _read_commit_set(
         values=ports.mask(commit.values),
         address=ports.mask_text(commit.address),
         sources=tuple((ports.mask_text(name), source) for name, source in commit.sources),
+        covers=ports.mask_text(commit.covers),
+        words=tuple(
+            replace(
+                said,
+                name=ports.mask_text(said.name),
+                value=ports.mask_text(said.value),
+                label=ports.mask_text(said.label),
+                shows=ports.mask_text(said.shows),
+            )
+            for said in commit.words
+        ),
     )
 
 
 def build_call(
-    step: Step, command: int, arguments: Pairs, *, seen: Observation | None = None, allowed: bool = False
+    step: Step,
+    command: int,
+    arguments: Pairs,
+    *,
+    seen: Observation | None = None,
+    allowed: bool = False,
+    named: Container[str] = (),
 ) -> Call:
-    """The call of a step. `arguments` are the step's, filled in; `seen` is the observation that it relies on."""
+    """The call of a step. `arguments` are the step's, filled in; `seen` is the observation that it relies on.
+
+    `named` are the texts that may be paths because a person has given them.
+    """
     zone = seen.zone(step.zone) if seen else None
     return Call(
         command=command,
@@ -127,6 +155,7 @@ def build_call(
             for name, value in step.arguments
             if isinstance(value, Reference) and value.source == "secret"
         ),
+        named_files=tuple(name for name, value in arguments if isinstance(value, str) and value in named),
         bounds=zone.bounds if zone else None,
         pictured=zone is not None and zone.pictured,
         allowed=allowed,
@@ -150,7 +179,7 @@ async def _find_similar_effects(
 ) -> tuple[Alike, ...]:
     """Find similar effects that were sent and are not known to be absent.
 
-    One with the same identity is not among them, but prevents the step, unless it was a sign-in.
+    One with the same identity is not among them, but prevents the step, unless it may be repeated after a question.
     """
     entries = (await ports.refresh_history()).entries
     lied = any(entry.outcome is not None and entry.outcome.reason == DISPUTED for entry in entries)
@@ -158,7 +187,7 @@ async def _find_similar_effects(
         (entry, names)
         for entry in entries
         if entry.likeness is not None and _may_exist(entry, lied)
-        if entry.identity != identity or (entry.outcome is not None and entry.outcome.reason in SIGN_INS)
+        if entry.identity != identity or (entry.outcome is not None and entry.outcome.reason in REPEATABLE)
         if (names := differing_names(entry.likeness, likeness)) is not None
     ]
     unsure = {name for _, names in found for name in names}

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
+from functools import partial
 
 from midcourse.containment import Contained
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Spent, bill, total, without_call
 from midcourse.domain.commands import CheckDone, Finish
-from midcourse.domain.events import DoneChecked, Finished
+from midcourse.domain.events import Acted, DoneChecked, Finished, Observed, Verified
 from midcourse.domain.expectation import Probe
-from midcourse.domain.observation import HELD_FOR, Observation, Unseen
+from midcourse.domain.observation import HELD_FOR, Observation, Surface, Unseen, Zone
 from midcourse.domain.outcome import SIGN_INS, Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
@@ -24,13 +25,14 @@ from midcourse.perform.looking import is_world_lost, look, read_words
 from midcourse.perform.ports import Deadline, Ports, describe_error
 from midcourse.perform.reuse import keep_what_worked
 from midcourse.perform.verification import fill_in_probe, probe_world
-from midcourse.policy.arguments import fits_type
 from midcourse.policy.evidence.claim import Claim, Request, SentAct, judge_claim, was_brought_by
 from midcourse.policy.evidence.presence import is_shown
 from midcourse.policy.evidence.verification import describe, holds
-from midcourse.policy.spending import MICRO, worst_plan
+from midcourse.policy.output import ANSWERED, fill_in_results, fits, list_unseen, part_cells, write_results
+from midcourse.policy.spending import MICRO, compute_ceiling, worst_plan
 from midcourse.ports.abilities import offers
 from midcourse.ports.extractor import Extract, Wanted
+from midcourse.ports.metering import metering
 from midcourse.ports.planner import Given
 
 MOST_SCREENS = 6
@@ -40,16 +42,17 @@ LONGEST_VALUE = 2000
 
 async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
     time = Deadline(ports.clock, command.timeout)
-    must_look = command.look and (command.extract or not isinstance(ports.task.done_when, Probe))
+    wanted = await _list_wanted(ports, await ports.load_history()) if command.extract else ()
+    must_look = command.look and bool(wanted or (ports.task.done_when and not isinstance(ports.task.done_when, Probe)))
     seconds = time.left(ports.task.limits.look_timeout_seconds)
     found = await look(ports, command.id, seconds) if must_look else None
     seen = found.seen if found else await ports.store.observation(ports.run_id, command.seen)
     checked = await _check_condition(ports, command, seen, time)
     spent = (found.spent if found else ()) + checked.spent
-    if command.extract and checked.verdict in ("met", "undecided"):
+    if wanted and checked.verdict in ("met", "undecided"):
         history = await ports.load_history()
         screen = seen if isinstance(seen, Observation) else None
-        extracted = await _extract_output(ports, history, screen, time, command.turn)
+        extracted = await _extract_output(ports, wanted, history, screen, time, command.turn)
         wait = checked.wait if checked.wait is not None else extracted.wait
         checked, spent = replace(checked, data=extracted.data, wait=wait), spent + extracted.spent
     return replace(checked, seen=found.ref if found else None, cost=total(spent), spent=spent)
@@ -136,29 +139,38 @@ class Extraction:
     wait: float | None = None
 
 
+async def _list_wanted(ports: Ports, history: History) -> tuple[Parameter, ...]:
+    """The fields of the task's output to be read from screens: those without a value, only required ones if the planner gave any."""
+    if ports.extractor is None or not ports.task.limits.reads_words:
+        return ()
+    run, _ = await ports.store.load(ports.run_id)
+    known = dict((*fill_in_results(run.given, history.data), *history.data))
+    lacking = [field for field in ports.task.output if not fits(known.get(field.name), field)]
+    return tuple(field for field in lacking if field.required or not run.given)
+
+
 async def _extract_output(
-    ports: Ports, history: History, now: Observation | None, time: Deadline, turn: int = 0
+    ports: Ports,
+    fields: tuple[Parameter, ...],
+    history: History,
+    now: Observation | None,
+    time: Deadline,
+    turn: int = 0,
 ) -> Extraction:
-    """Read the missing fields of the task's output from the screens of this run."""
-    have = {
-        name
-        for name, value in history.data
-        if any(_fits(value, field) for field in ports.task.output if field.name == name)
-    }
-    fields = tuple(field for field in ports.task.output if field.name not in have)
-    if not fields or ports.extractor is None or not ports.task.limits.reads_words:
-        return Extraction()
+    """Read these fields from the screens of this run."""
+    assert ports.extractor is not None, "nothing is wanted without an extractor"
     screens = await _load_screens(ports, history, now)
     worst = worst_plan(ports.task.limits)
     wanted = Wanted(task=ports.public_task, fields=fields, screens=screens, worst=worst, turn=turn)
-    try:
-        seconds = time.left(ports.task.limits.plan_timeout_seconds)
-        async with Contained(seconds):
-            found = await ports.extractor.extract(wanted)
-    except TimeoutError:
-        found = Extract(why="it was not read in time", cost=without_call(worst), wait=0.0)
-    except Exception as error:
-        found = Extract(why=describe_error(error), cost=worst)
+    with metering() as meter:
+        try:
+            seconds = time.left(ports.task.limits.plan_timeout_seconds)
+            async with Contained(seconds):
+                found = await ports.extractor.extract(wanted)
+        except TimeoutError:
+            found = Extract(why="it was not read in time", cost=without_call(meter.at_most(worst)), wait=0.0)
+        except Exception as error:
+            found = Extract(why=describe_error(error), cost=meter.at_most(worst))
     data = ports.mask(_select_valid(found.data, fields, screens))
     return Extraction(data=data, spent=bill("extractor", found.cost, 0, found.model), wait=found.wait)
 
@@ -176,12 +188,8 @@ def _select_valid(data: Pairs, fields: tuple[Parameter, ...], screens: tuple[Obs
     return tuple(
         (name, value[:LONGEST_VALUE] if isinstance(value, str) else value)
         for name, value in dict(data).items()
-        if name in wanted and _fits(value, wanted[name]) and is_shown(value, screens)
+        if name in wanted and fits(value, wanted[name]) and is_shown(value, screens, whole=True)
     )
-
-
-def _fits(value: object, field: Parameter) -> bool:
-    return fits_type(value, field.type) and (not field.choices or value in field.choices)
 
 
 # --- the result
@@ -268,13 +276,21 @@ async def _read_request(ports: Ports, entry: LedgerEntry) -> Request:
 
 async def _build_result(ports: Ports, command: Finish, run: Run, claim: Claim) -> Result:
     history = await ports.load_history(command.outcome_answers)
-    data, missing = _select_output(ports, tuple({**dict(command.data), **dict(history.data)}.items()))
+    given = run.given if command.reason in ANSWERED else ()
+    said = fill_in_results(given, history.data)
+    data, missing = _select_output(ports, tuple({**dict(command.data), **dict(history.data), **dict(said)}.items()))
+    named = {name for name, _ in said} & {name for name, _ in data}
     return Result(
         run=run.id,
         goal=ports.task.goal,
+        answer=write_results(run.answer, history.data) if command.reason in ANSWERED else "",
+        structured=tuple(field.name for field in ports.task.output if field.type == "json"),
+        sources=tuple((each.name, each.source) for each in given if each.name in named),
+        unseen=await _list_unseen(ports, run, history, tuple(pair for pair in data if pair[0] in named)),
         success=command.reason in SUCCESSES,
         verified=claim.verified,
         sending=claim.sending,
+        shown_by=claim.shown_by,
         final_reason=command.reason,
         final_detail=command.detail,
         replans=run.counts.extensions + run.counts.replans,
@@ -296,21 +312,41 @@ async def _build_result(ports: Ports, command: Finish, run: Run, claim: Claim) -
     )
 
 
+async def _list_unseen(ports: Ports, run: Run, history: History, given: Pairs) -> tuple[str, ...]:
+    """The names of values that no screen and no result of the run shows, and the task does not name either."""
+    values = (*history.data, *ports.public_task.inputs)
+    texts = tuple(Zone(id=name, role="text", label=part_cells(str(value))) for name, value in values)
+    screens = [Observation(id="", surface=Surface(title=""), zones=texts, fingerprint="")]
+    ids = [run.seen.id if run.seen else "", *(plan.observation for plan in history.plans)]
+    ids += [entry.seen for entry in (await ports.refresh_history()).entries]
+    unseen = tuple(name for name, _ in given)
+    for read_journal in (False, True):
+        if unseen and read_journal:  # a planner that asks, or is not believed that it is done, makes no plan
+            events = [row.event for row in await ports.store.journal(ports.run_id)]
+            looked = (event for event in events if isinstance(event, Observed | Acted | Verified | DoneChecked))
+            ids = [event.seen.id for event in looked if event.seen and event.seen.id not in ids]
+        found = [await ports.store.observation(ports.run_id, seen) for seen in dict.fromkeys(ids) if seen and unseen]
+        screens += [seen for seen in found if seen is not None]
+        left = tuple(pair for pair in given if pair[0] in unseen)
+        unseen = list_unseen(left, ports.task.output, partial(is_shown, screens=tuple(screens), whole=True))
+    return unseen
+
+
 def _select_output(ports: Ports, data: Pairs) -> tuple[Pairs, tuple[str, ...]]:
     """The requested output fields that have a value of the right type, and the names of required ones that do not."""
     wanted = {field.name: field for field in ports.task.output}
     if not wanted:
         return data, ()
-    found = tuple((name, value) for name, value in data if name in wanted and fits_type(value, wanted[name].type))
+    found = tuple((name, value) for name, value in data if name in wanted and fits(value, wanted[name]))
     names = {name for name, _ in found}
     return found, tuple(name for name, field in wanted.items() if field.required and name not in names)
 
 
 def build_budget_used(run: Run) -> BudgetUsed:
-    limits, counts, spent = run.limits, run.counts, run.budget.spent
+    limits, counts, spent, ceiling = run.limits, run.counts, run.budget.spent, compute_ceiling(run)
     return BudgetUsed(
         calls=spent.calls,
-        max_calls=limits.max_calls,
+        max_calls=ceiling.calls,
         segments=counts.segments,
         max_segments=limits.max_segments,
         replans=counts.replans,
@@ -318,10 +354,11 @@ def build_budget_used(run: Run) -> BudgetUsed:
         error_replans=counts.error_replans,
         max_error_replans=limits.max_error_replans,
         tokens=spent.tokens,
-        max_tokens=limits.max_tokens,
+        max_tokens=None if limits.max_tokens is None else ceiling.tokens,
         cost_usd=spent.microusd / MICRO,
-        max_cost_usd=limits.max_cost_usd,
+        max_cost_usd=None if limits.max_cost_usd is None else ceiling.microusd / MICRO,
         wall_seconds=round(run.budget.active_seconds, 3),
         max_wall_seconds=limits.max_wall_seconds,
         overrun=run.overrun,
+        at_most=spent.at_most,
     )

@@ -1,18 +1,25 @@
 """The history of a run, from its plans and ledger: completed steps, failed attempts and results."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from midcourse.domain.approval import OutcomeAnswer
-from midcourse.domain.argument import Pairs, Scalar
+from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar, json_text
 from midcourse.domain.failure import FailedStep, Failure
-from midcourse.domain.outcome import UNASKED, CompletedStep, Outcome
+from midcourse.domain.observation import Observation
+from midcourse.domain.outcome import UNASKED, CompletedStep, Outcome, Reading
 from midcourse.domain.plan import PlanVersion, Step
 from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.replace import replace
+from midcourse.domain.skill import READ_MORE
 from midcourse.ports.store import Store
 
 NO_ANSWER = Outcome(status="unknown", reason="lost", detail="the answer was lost")
+
+WHOLE = "returned"
+"""The name under which a world of functions reports all that a call returned, besides its fields."""
 
 TriedStep: TypeAlias = CompletedStep | FailedStep
 
@@ -23,6 +30,10 @@ class History:
     """Steps that were done, and irreversible steps that may have been done."""
     attempts: tuple[FailedStep, ...]
     data: Pairs
+    """The latest value under each name that a world or a plan gave: the result of the run."""
+    results: Pairs = ()
+    """Every result by the name that arguments refer to it by, so that none replaces another."""
+    readings: tuple[Reading, ...] = ()
     plans: tuple[PlanVersion, ...] = ()
 
 
@@ -81,13 +92,14 @@ class HistoryCache:
             completed=tuple(partial.completed),
             attempts=tuple(partial.attempts),
             data=tuple(partial.data.items()),
+            results=tuple(partial.results.named.items()),
+            readings=partial.results.readings,
             plans=tuple(self._plans.values()),
         )
 
     def outcomes(self, outcome_answers: tuple[OutcomeAnswer, ...]) -> list[tuple[LedgerEntry, Outcome]]:
         """Every entry with its outcome, where `outcome_answers` is as for `history`."""
-        answers = list(outcome_answers)
-        return [(entry, _final_outcome(entry, answers)) for entry in self._entries]
+        return decide_outcomes(self._entries, outcome_answers)
 
     def _fold_settled(self, answered: set[int]) -> "_PartialHistory":
         """A copy of the history up to the first entry that is undecided or that a person has answered about (`answered`)."""
@@ -109,6 +121,13 @@ class HistoryCache:
         return self._tried[entry.command]
 
 
+def read_window(arguments: Arguments) -> tuple[str, int]:
+    """The result and the first character that a step with `read_more` asks for. The name may be written as a reference."""
+    given = dict(arguments)
+    name, start = given.get("name"), given.get("from")
+    return name.name if isinstance(name, Reference) else str(name), start if isinstance(start, int) else 0
+
+
 def find_failed_step(failure: Failure, history: History) -> FailedStep | None:
     """The latest try of the step that failed, if it was a step."""
     tries = (
@@ -119,6 +138,29 @@ def find_failed_step(failure: Failure, history: History) -> FailedStep | None:
     return next(tries, None)
 
 
+def drop_settled(history: History, now: Observation) -> tuple[FailedStep, ...]:
+    """The failures that a planner still has to know: not of a step that worked later, nor of a screen that was left for good.
+
+    What is left out cannot be repeated by mistake either, since admission knows it. A screen that is seen again brings its failures back.
+    """
+    titles = {(step.version, step.index): step.target.surface for plan in history.plans for step in plan.steps}
+    newest = max((done.version for done in history.completed), default=0)
+
+    def is_settled(failed: FailedStep) -> bool:
+        tried = (failed.version, failed.index)
+        if titles.get(tried, "") not in ("", now.surface.title) and newest > failed.version:
+            return True
+        return any(
+            not done.doubtful
+            and (done.version, done.index) >= tried
+            and (done.skill, done.target) == (failed.skill, failed.target)
+            and (bool(done.target) or done.arguments == failed.arguments)
+            for done in history.completed
+        )
+
+    return tuple(failed for failed in history.attempts if not is_settled(failed))
+
+
 class _PartialHistory:
     """The history up to some ledger entry."""
 
@@ -127,11 +169,13 @@ class _PartialHistory:
         self.completed: list[CompletedStep] = []
         self.attempts: list[FailedStep] = []
         self.data: dict[str, Scalar] = {}
+        self.results = _Results()
 
     def copy(self) -> "_PartialHistory":
         copied = _PartialHistory()
         copied.count = self.count
         copied.completed, copied.attempts, copied.data = [*self.completed], [*self.attempts], {**self.data}
+        copied.results = self.results.copy()
         return copied
 
     def add(self, tried: TriedStep | None, data: Pairs) -> None:
@@ -139,11 +183,90 @@ class _PartialHistory:
         match tried:
             case CompletedStep():
                 self.completed.append(tried)
-                self.data.update(() if tried.doubtful else data)
+                if not tried.doubtful:
+                    self.data.update(data)
+                    self.data.update(self.results.add(tried, data))
             case FailedStep():
                 self.attempts.append(tried)
             case None:
                 pass
+
+
+class _Results:
+    """What steps returned, in order. No result replaces another.
+
+    A name means the latest result that has it, as a variable would: a plan that reads twice and enters `text` after each means the
+    one before. Earlier ones of the same name stay as `text_1`, `text_2` and so on.
+    """
+
+    def __init__(self) -> None:
+        self._values: list[tuple[str, Scalar]] = []
+        self._shown: list[tuple[int, int]] = []
+        """The values that a planner is shown, and from which character on."""
+
+    def copy(self) -> "_Results":
+        copied = _Results()
+        copied._values, copied._shown = [*self._values], [*self._shown]
+        return copied
+
+    def add(self, step: CompletedStep, data: Pairs) -> Pairs:
+        """Keep what a step returned, and return it by the names that the plan gave. `read_more` only has more of it shown."""
+        if step.skill == READ_MORE.name and not data:
+            name, start = read_window(step.arguments)
+            self._shown += [(place, start) for place, each in enumerate(self._names()) if each == name]
+            return ()
+        named = _name_results(step.result_name, step.skill, data) if step.result_name else data
+        shown = set(_select_telling(step, named))
+        self._shown += [(len(self._values) + n, 0) for n, (name, _) in enumerate(named) if name in shown]
+        self._values += named
+        return named if step.result_name else ()
+
+    @property
+    def named(self) -> dict[str, Scalar]:
+        return dict(zip(self._names(), (value for _, value in self._values), strict=True))
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        names = self._names()
+        return tuple(
+            Reading(name=names[place], value=self._values[place][1], start=start) for place, start in self._shown
+        )
+
+    def _names(self) -> list[str]:
+        last = {name: place for place, (name, _) in enumerate(self._values)}
+        count, names = Counter[str](), list[str]()
+        for place, (name, _) in enumerate(self._values):
+            count[name] += 1
+            numbered = f"{name}_{count[name]}"
+            names.append(
+                name if place == last[name] else numbered if numbered not in last else f"{name}__{count[name]}"
+            )
+        return names
+
+
+def _name_results(name: str, skill: str, data: Pairs) -> Pairs:
+    """The results of a step under the name that the plan gave it: the whole, and its parts behind a dot."""
+    if len(data) <= 1:
+        return tuple((name, value) for _, value in data)
+    given = dict(data)
+    whole = next((given[each] for each in (WHOLE, skill) if each in given), json_text(given))
+    return ((name, whole), *((f"{name}.{each}", value) for each, value in data if each not in (WHOLE, skill)))
+
+
+def _select_telling(step: CompletedStep, named: Pairs) -> Iterable[str]:
+    """The names of these results without those that only repeat another one, so that a planner does not pay for them twice."""
+    if step.result_name:
+        yield step.result_name
+        return
+    given = dict(named)
+    text = given.get(step.skill)
+    for name, value in named:
+        # A world of functions reports the parts besides the whole; one of MCP, the fields that are in its text.
+        repeats = name == WHOLE and (len(given) > 1 or value == "null")
+        if isinstance(text, str) and name != step.skill:
+            repeats = repeats or str(value) in text or json_text(value).strip('"') in text
+        if not repeats:
+            yield name
 
 
 def _build_tried_step(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -> TriedStep | None:
@@ -152,9 +275,9 @@ def _build_tried_step(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -
         return None
     step = plan.steps[entry.index]
     if outcome.status == "ok":
-        return _build_completed_step(step, entry, doubtful=False)
+        return _build_completed_step(step, entry, outcome)
     if outcome.status == "unknown" and outcome.reason not in UNASKED and _is_irreversible(step, entry):
-        return _build_completed_step(step, entry, doubtful=True)
+        return _build_completed_step(step, entry, outcome)
     return FailedStep(
         version=step.version,
         index=step.index,
@@ -165,6 +288,14 @@ def _build_tried_step(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -
         detail=outcome.detail,
         says=step.says,
     )
+
+
+def decide_outcomes(
+    entries: Iterable[LedgerEntry], outcome_answers: tuple[OutcomeAnswer, ...]
+) -> list[tuple[LedgerEntry, Outcome]]:
+    """Every entry with its outcome, where `outcome_answers` holds people's answers about tries, in the order of the tries."""
+    answers = list(outcome_answers)
+    return [(entry, _final_outcome(entry, answers)) for entry in entries]
 
 
 def _final_outcome(entry: LedgerEntry, answers: list[OutcomeAnswer]) -> Outcome:
@@ -181,9 +312,12 @@ def _final_outcome(entry: LedgerEntry, answers: list[OutcomeAnswer]) -> Outcome:
     if answer is None:
         return outcome
     answers.remove(answer)
-    if answer.happened:
-        return Outcome(status="ok", evidence="person")
-    return Outcome(status="no_effect", reason="no_effect", detail="a person says that it did not happen")
+    who = answer.by or "a person"
+    if answer.happened:  # what the act has returned stays
+        return replace(outcome, status="ok", reason="", detail=f"{who} says that it happened", evidence="person")
+    return Outcome(
+        status="no_effect", reason="no_effect", detail=f"{who} says that it did not happen", evidence="person"
+    )
 
 
 def _is_irreversible(step: Step, entry: LedgerEntry) -> bool:
@@ -191,7 +325,7 @@ def _is_irreversible(step: Step, entry: LedgerEntry) -> bool:
     return step.effect == "irreversible" or bool(entry.identity)
 
 
-def _build_completed_step(step: Step, entry: LedgerEntry, *, doubtful: bool) -> CompletedStep:
+def _build_completed_step(step: Step, entry: LedgerEntry, outcome: Outcome) -> CompletedStep:
     return CompletedStep(
         version=step.version,
         index=step.index,
@@ -200,5 +334,8 @@ def _build_completed_step(step: Step, entry: LedgerEntry, *, doubtful: bool) -> 
         says=step.says,
         arguments=step.arguments,
         irreversible=_is_irreversible(step, entry),
-        doubtful=doubtful,
+        doubtful=outcome.status == "unknown",
+        evidence=outcome.evidence,
+        result_name=step.result_name,
+        unsent=bool(outcome.unsent),
     )

@@ -101,7 +101,11 @@ async def learn(
     if ports.lessons is None or not (failed := await _load_failed(ports)):
         return
     cause = Untrusted(text=ports.sanitize(root_cause)[:LONGEST_EXCERPT])
-    lessons = {entry.lesson: _build_lesson(ports, entry) for entry in failed}
+    plans = (await ports.refresh_history()).plans
+    lessons = {
+        entry.lesson: replace(_build_lesson(ports, entry), skill=plans[entry.version].steps[entry.index].skill)
+        for entry in failed
+    }
     latest = lessons[failed[-1].lesson]
     lessons[latest.key] = replace(latest, category=category, error_type=error_type, root_cause=cause, cause_by=cause_by)
     point = point or await _embed(ports.lessons, failed[-1])

@@ -5,29 +5,34 @@ A picture that cannot be fetched, stored or read does not fail a run: the observ
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
 from midcourse.codec import make_encodable
 from midcourse.containment import Contained
+from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import FREE, Cost, Spent, bill, total, without_call
 from midcourse.domain.expectation import Expectation
 from midcourse.domain.observation import Observation, ObservationRef, Unseen
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.outcome import ANSWERED_WITH_ERROR, Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.replace import replace
 from midcourse.errors import TaskInvalid
 from midcourse.exception_text import describe_exception
 from midcourse.perform.ports import Deadline, Ports, describe_error
 from midcourse.pictures import read_picture, to_png
-from midcourse.policy.evidence.verification import Sight, needs_reader
+from midcourse.policy.evidence.quotation import FIELDS, why_not_a_sign
+from midcourse.policy.evidence.verification import Sight, holds, needs_reader
+from midcourse.policy.identity import digest_of
 from midcourse.policy.merging import merge_zones
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.abilities import offers
 from midcourse.ports.blobs import Blob
+from midcourse.ports.metering import metering
 from midcourse.ports.reader import Picture, Reader, Sighting
 from midcourse.ports.verifier import Claim, Verdict
-from midcourse.ports.world import Pictured
+from midcourse.ports.world import Pictured, Settling
 
 ROLE = "reader"
 
@@ -42,10 +47,11 @@ class Look:
     spent: tuple[Spent, ...] = ()
     wait: float | None = None
     """Seconds until the reader's model should be asked again, if it could not be reached."""
+    meets_goal: bool = False
 
     @property
     def ref(self) -> ObservationRef | None:
-        return self.seen.ref if isinstance(self.seen, Observation) else None
+        return replace(self.seen.ref, meets_goal=self.meets_goal) if isinstance(self.seen, Observation) else None
 
     @property
     def cost(self) -> Cost:
@@ -56,14 +62,27 @@ NO_LOOK = Look(seen=Unseen(reason="failed", detail="not looked at"))
 
 
 async def look(
-    ports: Ports, command: int, seconds: float, *, version: int = 0, free: bool = False, reads: bool = True
+    ports: Ports,
+    command: int,
+    seconds: float,
+    *,
+    version: int = 0,
+    free: bool = False,
+    reads: bool = True,
+    settle: bool = False,
 ) -> Look:
     """Observe the world and save the observation. Unless `reads`, no model reads its picture.
+
+    `settle`: first wait until the world has settled, as far as it can tell.
 
     An empty screen counts as not seen, because it was probably not loaded, unless no skill of the world acts on a zone.
     """
     time = Deadline(ports.clock, seconds)
     flat = FREE if free else ports.look_cost
+    if settle and offers(ports.world, Settling):
+        with suppress(Exception):  # the observation says what is wrong
+            async with Contained(time.left()):
+                await ports.world.settle()
     seen = await _observe_world(ports, time)
     picture = None
     if isinstance(seen, Observation) and seen.screenshot:
@@ -71,19 +90,31 @@ async def look(
         seen = seen if picture else replace(seen, screenshot="")
     sighting: Sighting | None = None
     if reads and ports.reader is not None and ports.task.limits.vision and isinstance(seen, Observation):
-        sighting = await _read_picture(ports, ports.reader, picture, seen, time)
-        seen = _apply_sighting(seen, sighting)
+        sighting = await _read_picture_once(ports, ports.reader, picture, seen, time)
+        seen = _apply_sighting(ports, seen, sighting)
     if isinstance(seen, Observation) and not seen.zones:
         skills = ports.world.catalogue().skills
         if not skills or any(skill.on_zone for skill in skills):
             seen = Unseen(reason="empty", detail=f"'{seen.surface.title}' showed nothing to act on")
+    meets_goal = False
     if isinstance(seen, Observation):
         seen = ports.mask_observation(replace(seen, id=f"o{command}"))
         await ports.store.save_observation(ports.run_id, seen)
+        meets_goal = _seems_done(ports, seen)
     cost = flat.plus(sighting.cost) if sighting else flat
     if sighting is None:
-        return Look(seen=seen, spent=bill(ROLE, cost, version))
-    return Look(seen=seen, spent=bill(ROLE, cost, version, sighting.model), wait=sighting.wait)
+        return Look(seen=seen, spent=bill(ROLE, cost, version), meets_goal=meets_goal)
+    spent = bill(ROLE, cost, version, sighting.model)
+    return Look(seen=seen, spent=spent, wait=sighting.wait, meets_goal=meets_goal)
+
+
+def _seems_done(ports: Ports, seen: Observation) -> bool:
+    """Whether `done_when` holds without a model or a probe, and not only because a field shows what was typed into it."""
+    condition = ports.task.done_when
+    if not isinstance(condition, Expectation):
+        return False
+    shown = replace(seen, zones=tuple(zone for zone in seen.zones if zone.role not in FIELDS))
+    return bool(holds(condition, seen) and holds(condition, shown))
 
 
 async def is_world_lost(ports: Ports, seconds: float) -> bool:
@@ -108,25 +139,48 @@ async def _observe_world(ports: Ports, time: Deadline) -> Observation | Unseen:
     return make_encodable(seen) or Unseen(reason="failed", detail="what the world showed cannot be encoded as JSON")
 
 
+MOST_SIGHTINGS = 20
+"""Pictures of a run whose zones a process keeps."""
+
+
+async def _read_picture_once(
+    ports: Ports, reader: Reader, picture: Blob | None, seen: Observation, time: Deadline
+) -> Sighting:
+    """Read the picture, unless the same picture of the same zones has been read: a look after an act that changed nothing is free."""
+    shown = sorted((zone.role, zone.label, zone.bounds or ()) for zone in seen.zones)
+    key = digest_of(seen.screenshot, seen.surface.title, repr(shown)) if seen.screenshot else ""
+    if key and (known := ports.sightings.get(key)):
+        return replace(known, cost=FREE)
+    sighting = await _read_picture(ports, reader, picture, seen, time)
+    if key and not sighting.unread and sighting.wait is None:
+        ports.sightings[key] = sighting
+        for old in [*ports.sightings][:-MOST_SIGHTINGS]:
+            del ports.sightings[old]
+    return sighting
+
+
 async def _read_picture(
     ports: Ports, reader: Reader, picture: Blob | None, seen: Observation, time: Deadline
 ) -> Sighting:
     """Ask the reader. After an error no zones were found, and the full reservation counts as spent."""
     png = await as_png(picture)
     if not png:
-        return Sighting(why=f"there is no picture of '{seen.surface.title}'", cost=FREE)
-    worst = worst_plan(ports.task.limits)
-    shown = Picture(png=png, surface=seen.surface, size=seen.size, worst=worst)
-    try:
-        async with Contained(time.left()):
-            return await reader.read(shown)
-    except TimeoutError:
-        return Sighting(why="the picture was not read in time", cost=without_call(worst), wait=0.0)
-    except Exception as error:
-        return Sighting(why=describe_error(error), cost=worst)
+        return Sighting(why=f"there is no picture of '{seen.surface.title}'", unread=True, cost=FREE)
+    worst, known = worst_plan(ports.task.limits), ports.mask_observation(seen).zones
+    goal = ports.public_task.goal
+    shown = Picture(png=png, surface=seen.surface, size=seen.size, goal=goal, known=known, worst=worst)
+    with metering() as meter:
+        try:
+            async with Contained(time.left()):
+                return await reader.read(shown)
+        except TimeoutError:
+            cost = without_call(meter.at_most(worst))
+            return Sighting(why="it took too long", unread=True, cost=cost, wait=0.0)
+        except Exception as error:
+            return Sighting(why=describe_error(error), unread=True, cost=meter.at_most(worst))
 
 
-def _apply_sighting(seen: Observation, sighting: Sighting) -> Observation | Unseen:
+def _apply_sighting(ports: Ports, seen: Observation, sighting: Sighting) -> Observation | Unseen:
     """The observation with the zones found in the picture.
 
     Returns `Unseen`, so that the last observation stays, if neither the reader nor the world found zones on the screen, or if the
@@ -134,7 +188,7 @@ def _apply_sighting(seen: Observation, sighting: Sighting) -> Observation | Unse
     """
     if not sighting.zones and (sighting.wait is not None or not any(zone.bounds for zone in seen.zones)):
         return Unseen(reason="failed", detail=f"the picture could not be read: {sighting.why}")
-    return merge_zones(seen, sighting.zones)
+    return replace(merge_zones(seen, sighting.zones), unread=ports.sanitize(sighting.why) if sighting.unread else "")
 
 
 # --- the screen after an act
@@ -158,16 +212,43 @@ async def read_sight(
 ) -> tuple[Sight, tuple[Spent, ...]]:
     """The screen after an act, with its verbal expectation checked by the verifier, and the cost.
 
-    Nothing is read after a failure, or for a `free` look.
+    Nothing is read after a failure or an error status, or for a `free` look. Of an irreversible act, the verifier's yes counts only if
+    the words that it quotes are a sign.
     """
     after = found.seen if isinstance(found.seen, Observation) else None
     sight = Sight(before=before, after=after, expect=step.expect, absent_when=step.absent_when)
-    if after is None or free or (report is not None and report.status not in ("ok", "unknown")):
+    failed = report is not None and (report.status not in ("ok", "unknown") or report.reason == ANSWERED_WITH_ERROR)
+    if after is None or free or failed or step.expect is None or not needs_reader(step.expect):
         return sight, ()
-    read = await read_words(ports, step.expect, after, time, before=before, version=step.version)
+    binds = step.effect == "irreversible"
+    claim = Claim(says=step.expect.says, task=ports.public_task, now=after, before=before, happened=binds)
+    read = await ask_verifier(ports, claim, time, version=step.version)
     if read.verdict is None:
-        return sight, ()
-    return replace(sight, read=read.verdict.holds, read_before=read.verdict.held_before), read.spent
+        return sight, read.spent
+    holds, held_before = read.verdict.holds, read.verdict.held_before
+    if binds and holds:
+        holds, held_before = (True, False) if await find_sign(ports, read.verdict, before, after) else (None, None)
+    return replace(sight, read=holds, read_before=held_before), read.spent
+
+
+async def find_sign(ports: Ports, verdict: Verdict, before: Observation, after: Observation) -> str:
+    """The words of the screen that the verifier quotes as a sign that an act happened; empty if they are none."""
+    quote = " ".join(ports.sanitize(verdict.quote).split())
+    if not verdict.holds or why_not_a_sign(quote, before, after, await _list_entered(ports)):
+        return ""
+    return quote
+
+
+async def _list_entered(ports: Ports) -> list[Scalar]:
+    """Everything that this run has typed or sent."""
+    past = await ports.refresh_history()
+    entered: list[Scalar] = []
+    for entry in past.entries:
+        arguments = ports.fill_in(past.plans[entry.version].steps[entry.index].arguments)
+        entered += () if isinstance(arguments, str) else dict(arguments).values()
+        sent = await ports.store.consequence(ports.run_id, entry.consequence) if entry.consequence else None
+        entered += dict(sent.commit.values).values() if sent else ()
+    return entered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,23 +265,28 @@ async def read_words(
     now: Observation,
     time: Deadline,
     *,
-    before: Observation | None = None,
-    version: int = 0,
     turn: int = 0,
 ) -> Reading:
     """Have the verifier read a condition that is only words, if there is one and the settings allow it."""
-    if condition is None or not needs_reader(condition) or ports.verifier is None or not ports.task.limits.reads_words:
+    if condition is None or not needs_reader(condition):
+        return Reading()
+    return await ask_verifier(ports, Claim(says=condition.says, task=ports.public_task, now=now, turn=turn), time)
+
+
+async def ask_verifier(ports: Ports, claim: Claim, time: Deadline, *, version: int = 0) -> Reading:
+    """Have the verifier judge this claim, if there is one and the settings allow it. No answer in time is no verdict."""
+    if ports.verifier is None or not ports.task.limits.reads_words:
         return Reading()
     worst, seconds = worst_plan(ports.task.limits), time.left(ports.task.limits.plan_timeout_seconds)
-    says, task = ports.sanitize(condition.says), ports.public_task
-    claim = Claim(says=says, task=task, now=now, before=before, worst=worst, turn=turn)
-    try:
-        async with Contained(seconds):
-            verdict = await ports.verifier.verify(claim)
-    except TimeoutError:
-        verdict = Verdict(why="it was not read in time", cost=without_call(worst), wait=0.0)
-    except Exception as error:
-        verdict = Verdict(why=describe_error(error), cost=worst)
+    claim = replace(claim, says=ports.sanitize(claim.says), worst=worst)
+    with metering() as meter:
+        try:
+            async with Contained(seconds):
+                verdict = await ports.verifier.verify(claim)
+        except TimeoutError:
+            verdict = Verdict(why="it was not read in time", cost=without_call(meter.at_most(worst)), wait=0.0)
+        except Exception as error:
+            verdict = Verdict(why=describe_error(error), cost=meter.at_most(worst))
     return Reading(verdict=verdict, spent=bill("verifier", verdict.cost, version, verdict.model))
 
 

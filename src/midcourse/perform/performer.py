@@ -104,7 +104,7 @@ class Performer:
         return events.WorldOpened(answers=command.id, opened=True)
 
     async def _observe(self, command: commands.Observe) -> events.Observed:
-        looked = await look(self.ports, command.id, command.timeout, free=command.free)
+        looked = await look(self.ports, command.id, command.timeout, free=command.free, settle=command.settle)
         if isinstance(looked.seen, Observation):
             return events.Observed(answers=command.id, seen=looked.ref, cost=looked.cost, spent=looked.spent)
         unseen = looked.seen

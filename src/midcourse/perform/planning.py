@@ -1,6 +1,9 @@
 """The `MakePlan` command: load the context, get steps proposed, resolve them against the screen, save the plan."""
 
-from midcourse.domain.argument import Arguments, Pairs, Reference
+from typing import Any, cast
+
+from midcourse.codec import replace_surrogates
+from midcourse.domain.argument import Arguments, OutputValue, Pairs, Reference, Scalar
 from midcourse.domain.budget import FREE, bill
 from midcourse.domain.commands import MakePlan
 from midcourse.domain.events import Planned
@@ -9,9 +12,11 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REPLAN, Amendment, PlannedStep, PlanVersion, Step
 from midcourse.domain.reflection import MOST_KEPT, ReplanningContext
 from midcourse.domain.replace import replace
+from midcourse.domain.skill import READ_MORE, Catalogue
+from midcourse.perform.advising import load_proposed
 from midcourse.perform.answering import NoAnswer, request_answer
 from midcourse.perform.consequence import read_consequence
-from midcourse.perform.history import find_failed_step
+from midcourse.perform.history import History, drop_settled, find_failed_step
 from midcourse.perform.learning import learn, recall_lessons
 from midcourse.perform.looking import as_png, read_stored
 from midcourse.perform.ports import Deadline, Ports
@@ -21,10 +26,14 @@ from midcourse.policy.approval.rules import binds, planned_consequence, provisio
 from midcourse.policy.arguments import find_argument_problem, find_unvouched
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.identity import call_digest
+from midcourse.policy.output import LONGEST_ANSWER, find_output_problem
 from midcourse.policy.plan.horizon import Resolved, Scope, build_planned_step, resolve
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.abilities import offers
-from midcourse.ports.planner import PlanDraft, PlanningContext, Remembering, Seeing
+from midcourse.ports.planner import Given, PlanDraft, PlanningContext, Remembering, Seeing
+
+LONGEST_RESULT = 300
+"""Characters of a result that are stored with a plan after a failure."""
 
 
 async def make_plan(ports: Ports, command: MakePlan) -> Planned:
@@ -47,18 +56,25 @@ async def _load_planning(ports: Ports, command: MakePlan) -> Planning | None:
     observation = await ports.store.observation(ports.run_id, command.seen)
     if observation is None:
         return None
+    history = await ports.load_history(command.outcome_answers)
     scope = Scope(
         task=ports.task,
         observation=replace(observation, stale=command.stale),
-        catalogue=ports.world.catalogue(),
+        catalogue=_add_own_skills(ports.world.catalogue(), history),
         beyond=command.beyond,
         detours=ports.detours,
     )
-    history = await ports.load_history(command.outcome_answers)
     planning = Planning(ports=ports, command=command, time=time, scope=scope, history=history)
     if command.failure is None:
         return planning
     return replace(planning, recovery=await _build_recovery_context(planning, command.failure))
+
+
+def _add_own_skills(catalogue: Catalogue, history: History) -> Catalogue:
+    """The world's skills, and `read_more` where there is something to read."""
+    if not history.readings or catalogue.skill(READ_MORE.name):
+        return catalogue
+    return replace(catalogue, skills=(*catalogue.skills, READ_MORE))
 
 
 async def _build_recovery_context(planning: Planning, failure: Failure) -> ReplanningContext:
@@ -86,10 +102,16 @@ async def _build_recovery_context(planning: Planning, failure: Failure) -> Repla
         by=reflection.by,
         similar=reminded.similar,
         failed=failed,
-        results=history.data,
+        results=tuple((name, _abridge(value)) for name, value in history.data),
         completed=history.completed[-MOST_KEPT:],
         attempts=history.attempts[-MOST_KEPT:],
     )
+
+
+def _abridge(value: Scalar) -> Scalar:
+    """A result as it is stored with each plan after a failure. The ledger has it whole, once."""
+    long = isinstance(value, str) and len(value) > LONGEST_RESULT
+    return f"{value[:LONGEST_RESULT]}… ({len(value)} characters)" if long else value
 
 
 # --- proposal
@@ -146,7 +168,7 @@ def _change_step(step: Step, changes: Pairs, view: Scope) -> Step | str:
         step,
         arguments=arguments,
         call=call_digest(step.skill, step.target, arguments),
-        asks=bool(find_unvouched(arguments, skill.parameters, view.task)),
+        asks=bool(find_unvouched(arguments, skill.parameters, view.task, view.observation)),
     )
     return replace(
         step, ruled=provisional_ruling(view.task, planned_consequence(step, view.observation.surface.origin), skill)
@@ -167,11 +189,13 @@ async def _ask_planner(planning: Planning) -> Proposal:
         observation=observation,
         catalogue=planning.scope.catalogue,
         completed=history.completed,
-        attempts=history.attempts,
-        results=history.data,
+        attempts=drop_settled(history, observation),
+        results=tuple((dict(history.data) | dict(history.results)).items()),
+        readings=history.readings,
         version=command.version,
         cause=command.cause,
         why=ports.mask_text(command.why),
+        now=ports.clock.now(),
         refused=ports.mask_text(command.refused),
         recovery=planning.recovery,
         guidance=ports.mask_all(command.guidance),
@@ -187,6 +211,10 @@ async def _ask_planner(planning: Planning) -> Proposal:
         detours=planning.scope.detours,
         outline=command.outline,
         advice=command.advice,
+        note=ports.mask_text(command.note),
+        objected=await load_proposed(ports, command.parent or command.version - 1, command.objected)
+        if command.objected
+        else (),
     )
     answer = await request_answer(ports.planner.plan, context, PlanDraft, planning.time.left())
     if isinstance(answer, NoAnswer):
@@ -223,7 +251,19 @@ def _resolve(planning: Planning, proposal: Proposal) -> Resolved | str | None:
     if draft.steps and not resolved.steps:
         why = "; ".join(resolved.repairs)[:1000]
         return f"none of its steps can be carried out: {why}" if why else "nothing is to be done before __replan__"
+    if resolved.unproven and _may_ask_again(planning):
+        return f"{resolved.unproven}. Expect what is visible only if it worked, or give none"
     return resolved
+
+
+def _may_ask_again(planning: Planning) -> bool:
+    """Whether a plan without evidence for a step that cannot be undone is worth a call: once, and not at the end of the budget."""
+    ports, command = planning.ports, planning.command
+    given = offers(ports.planner, Given) and ports.planner.given
+    after_garbage = command.failure is not None and command.failure.reason == "planner_garbage"
+    worst = worst_plan(ports.task.limits)
+    affordable = worst.plus(worst).plus(worst).within(command.left)  # this plan, the next, and one after it
+    return affordable and not (given or command.refused or command.wrap_up or after_garbage)
 
 
 def _build_version(planning: Planning, proposal: Proposal, resolved: Resolved) -> PlanVersion:
@@ -244,20 +284,53 @@ def _build_version(planning: Planning, proposal: Proposal, resolved: Resolved) -
 
 
 async def _build_planned(planning: Planning, proposal: Proposal, resolved: Resolved | str | None) -> Planned:
-    command, draft = planning.command, proposal.draft
+    ports, command, draft = planning.ports, planning.command, proposal.draft
     answer = Planned(
         answers=command.id,
         detail=draft.detail,
         cost=draft.cost,
         spent=bill("planner", draft.cost, command.version, draft.model),
         reused=proposal.reused is not None,
+        answer=ports.mask_text(replace_surrogates(draft.answer))[:LONGEST_ANSWER],
+        data=tuple(
+            _cite(ports, each, planning.scope.observation) for each in cast(tuple[OutputValue, ...], draft.data)
+        ),
+        note=ports.mask_text(draft.note),
     )
     if resolved is None:
-        return replace(answer, verdict=draft.verdict, wait=draft.wait)
+        mismatch = await _check_output(planning, answer.data, draft) if draft.verdict == "done" else ""
+        return replace(answer, verdict=draft.verdict, wait=draft.wait, **_drop_misfits(planning, answer.data, mismatch))
     if isinstance(resolved, str):
         return replace(answer, verdict="garbage", detail=resolved)
     steps = await _shorten_steps(planning.ports, resolved.steps, planning.scope, planning.time)
-    return replace(answer, steps=steps, final=resolved.final, repairs=len(resolved.repairs))
+    answer = replace(answer, steps=steps, final=resolved.final, repairs=len(resolved.repairs))
+    if not resolved.final:
+        answer = replace(answer, answer="")  # what these steps do not finish is answered later
+    return replace(answer, **_drop_misfits(planning, answer.data, await _check_output(planning, answer.data, draft)))
+
+
+def _cite(ports: Ports, given: OutputValue, seen: Observation) -> OutputValue:
+    """The value with its source in words that are still understood when the zone's id is not."""
+    zone = seen.zone(given.source)
+    source = f'{zone.role} "{zone.label[:80]}" on "{seen.surface.title}"' if zone else given.source[:200]
+    ((name, value),) = ports.mask(((given.name, given.value),))
+    return OutputValue(name=name, value=value, source=ports.mask_text(replace_surrogates(source)))
+
+
+async def _check_output(planning: Planning, data: tuple[OutputValue, ...], draft: PlanDraft) -> str:
+    """Say how the answer does not fit the task's output. What is missing matters only at the end, and where the planner gives data."""
+    fields = planning.ports.task.output
+    if not fields or not (data or draft.answer):
+        return ""
+    run, _ = await planning.ports.store.load(planning.ports.run_id)
+    have = {name for name, _ in planning.history.data} | {each.name for each in run.given}
+    return find_output_problem(data, fields, have, complete=draft.verdict == "done")
+
+
+def _drop_misfits(planning: Planning, data: tuple[OutputValue, ...], mismatch: str) -> dict[str, Any]:
+    fields = planning.ports.task.output
+    fitting = tuple(each for each in data if not (fields and find_output_problem((each,), fields, (), complete=False)))
+    return {"data": fitting, "mismatch": mismatch[:2000]}
 
 
 async def _shorten_steps(ports: Ports, steps: tuple[Step, ...], view: Scope, time: Deadline) -> tuple[PlannedStep, ...]:
@@ -275,6 +348,7 @@ async def _shorten_steps(ports: Ports, steps: tuple[Step, ...], view: Scope, tim
                 short[-1],
                 identity=found.identity,
                 consequence=found.digest,
+                covers=found.covers,
                 likeness=found.likeness.digest if found.likeness else "",
                 alike=found.alike,
             )

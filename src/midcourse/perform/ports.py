@@ -24,7 +24,7 @@ from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import Planner
-from midcourse.ports.reader import Reader
+from midcourse.ports.reader import Reader, Sighting
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.store import Store
 from midcourse.ports.vault import Secrets, Vault, reveal_all
@@ -76,6 +76,8 @@ class Ports:
     telemetry: Telemetry | None = None
     history_cache: HistoryCache = field(default_factory=HistoryCache)
     """What this process has read of the run's plans and ledger."""
+    sightings: dict[str, Sighting] = field(default_factory=dict[str, Sighting])
+    """What the reader has found in pictures of this run, in this process."""
 
     @property
     def detours(self) -> bool:
@@ -120,7 +122,7 @@ class Ports:
             case "secret":
                 return self.vault.reveal(reference.name) if reference.name in self.task.secrets else None
             case "file":
-                return reference.name if reference.name in self.task.files else None
+                return self.task.find_file(reference.name)
             case "result" | "argument":
                 return None  # results, and arguments that a probe refers to, are filled in earlier
 

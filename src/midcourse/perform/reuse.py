@@ -13,6 +13,7 @@ from midcourse.domain.budget import FREE
 from midcourse.domain.commands import Act, Finish
 from midcourse.domain.events import Acted
 from midcourse.domain.observation import Observation
+from midcourse.domain.outcome import ELSEWHERE
 from midcourse.domain.plan import REPLAN, PlanVersion, Reused, Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.plan_cache import KeptSegment
@@ -100,7 +101,7 @@ async def _build_proposal(
 
 async def drop_failed(ports: Ports, command: Act, event: Acted) -> None:
     """Drop a reused segment at its first step without the expected outcome, even if a retry succeeds."""
-    if ports.segments is None or event.status == "ok" or event.reason == "held":
+    if ports.segments is None or (event.status == "ok" and not event.unmet) or event.reason == "held":
         return
     plan = await ports.store.plan(ports.run_id, command.version, command.made_by)
     if plan is not None and plan.reused is not None:
@@ -202,7 +203,7 @@ def _had_expected_outcome(step: Step, entry: LedgerEntry | None) -> bool:
     if step.zone == REPLAN:
         return True
     outcome = entry.outcome if entry else None
-    if outcome is None or outcome.status != "ok":
+    if outcome is None or outcome.status != "ok" or outcome.reason == ELSEWHERE:
         return False
     return step.expect is None or outcome.evidence in ("", "expectation")
 

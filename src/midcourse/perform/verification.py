@@ -3,7 +3,9 @@
 1. **Bar.** The world is told to refuse the act from now on, so that a late copy of it cannot arrive after it was found absent.
 2. **Ledger.** If it was never sent, or already has an outcome with evidence, that decides.
 3. **Evidence.** What the screen shows decides, then the probe. A missing effect counts only if the act is barred.
-4. **Record.** A decided outcome goes to the ledger.
+4. **Model.** Before a person is asked, a model may look once. It counts only where it quotes new words of the screen
+   (`policy/evidence/quotation.py`), and only for 'it happened'.
+5. **Record.** A decided outcome goes to the ledger.
 """
 
 from midcourse.containment import Contained
@@ -13,15 +15,16 @@ from midcourse.domain.commands import Verify
 from midcourse.domain.events import VerificationVerdict, Verified
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Observation, Unseen
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, SIGNED_IN, Evidence, Outcome
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, ANSWERED_WITH_ERROR, DISPUTED, SIGNED_IN, Evidence, Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.perform.acting import LEDGERED, fill_in_results, load_step
 from midcourse.perform.asking import update_question
-from midcourse.perform.looking import Look, observe_after, read_sight
+from midcourse.perform.looking import Look, ask_verifier, find_sign, observe_after, read_sight
 from midcourse.perform.ports import Deadline, Ports, describe_error
 from midcourse.policy.evidence.presence import consists_of, is_shown
+from midcourse.ports.verifier import Claim
 from midcourse.ports.world import REVERSED, Finding
 
 UNANSWERED = ("timeout", "error")
@@ -73,6 +76,8 @@ class Verification:
         found = await observe_after(ports, command.id, step, self.time, free=command.free)
         verdict = await self._decide_by_evidence(found)
         verdict = self._weigh_claim(verdict) if claimed else verdict
+        if command.reads and verdict.verdict == "undecided":
+            verdict = await self._ask_model(found, verdict)
         if verdict.verdict == "happened" or (verdict.verdict == "did_not_happen" and not claimed):
             await self._record(verdict)
         elif command.question and found.ref:
@@ -94,15 +99,19 @@ class Verification:
         outcome = self.entry.outcome
         return outcome is not None and not (outcome.status == "unknown" and outcome.reason in UNANSWERED)
 
+    def _was_answered_with_error(self) -> bool:
+        return self.entry.outcome is not None and self.entry.outcome.reason == ANSWERED_WITH_ERROR
+
     async def _decide_by_evidence(self, found: Look) -> Verified:
         """Decide by the screen, then by the probe. A missing effect counts only if the act is barred (`barred_at`)."""
         ports, step = self.ports, self.step
         before = await ports.store.observation(ports.run_id, self.entry.seen)
         read: tuple[Spent, ...] = ()
         if before is not None:
-            sight, read = await read_sight(ports, step, before, found, self.time, free=self.command.free)
+            unread = self.command.free or self._was_answered_with_error()
+            sight, read = await read_sight(ports, step, before, found, self.time, free=unread)
             if sight.happened:
-                return replace(self._decide(True, "expectation"), spent=read)
+                return replace(self._decide(True, sight.evidence), spent=read)
             if sight.absent and self.entry.barred_at is not None:
                 return replace(self._decide(False, "absent_when"), spent=read)
         if isinstance(found.seen, Unseen) and found.seen.reason == "world_lost":
@@ -169,6 +178,26 @@ class Verification:
             consequence = await ports.store.consequence(ports.run_id, digest)
             sent += dict(consequence.commit.values).values() if consequence else ()
         return "" if consists_of(text, sent) else text
+
+    async def _ask_model(self, found: Look, verdict: Verified) -> Verified:
+        """Have a model look for the effect, where the rules decide nothing. What it says is only used if its quotation counts.
+
+        It is not asked after an error status: whatever such an answer or the page says, that is no evidence of success.
+        """
+        ports, entry = self.ports, self.entry
+        before = await ports.store.observation(ports.run_id, entry.seen)
+        if before is None or not isinstance(found.seen, Observation) or self._was_answered_with_error():
+            return verdict
+        sent = await ports.store.consequence(ports.run_id, entry.consequence) if entry.consequence else None
+        target = f"{self.step.skill} {self.step.target.role} '{self.step.target.label}'"
+        address = f", which sent {sent.commit.address}" if sent and sent.commit.address else ""
+        says = f"'{self.step.says}' has been done by the application ({target}{address})"
+        claim = Claim(says=says, task=ports.public_task, now=found.seen, before=before, happened=True)
+        read = await ask_verifier(ports, claim, self.time, version=self.step.version)
+        spent = (*verdict.spent, *read.spent)
+        if read.verdict is None or not (quote := await find_sign(ports, read.verdict, before, found.seen)):
+            return replace(verdict, spent=spent)
+        return replace(self._report("happened", "model", f'the screen says now: "{quote}"'), spent=spent)
 
     def _weigh_claim(self, verdict: Verified) -> Verified:
         """The verdict on an act of which the world says that it was not sent: so it is unless something shows that it was."""

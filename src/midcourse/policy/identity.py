@@ -4,7 +4,7 @@ import json
 from hashlib import blake2b
 
 from midcourse.domain.approval import CommitSet, Consequence
-from midcourse.domain.argument import Arguments, Reference
+from midcourse.domain.argument import Arguments, Pairs, Reference
 from midcourse.domain.plan import PlannedStep, Target
 from midcourse.policy.generated import is_visit_token
 
@@ -40,6 +40,8 @@ def consequence_digest(run_id: str, consequence: Consequence) -> str:
         _target(consequence.target),
         consequence.origin,
         _commit(consequence.commit, any_token=True),
+        # An approval for the whole run is for these words, too.
+        *([consequence.commit.covers] if consequence.commit.covers else []),
         size=16,
     )
 
@@ -47,6 +49,11 @@ def consequence_digest(run_id: str, consequence: Consequence) -> str:
 def guidance_digest(guidance: tuple[str, ...]) -> str:
     """Identifies guidance; empty for none."""
     return digest_of("guidance", *guidance) if guidance else ""
+
+
+def results_digest(results: Pairs) -> str:
+    """Identifies what a step brought back; empty for nothing."""
+    return digest_of("results", results) if results else ""
 
 
 def shape_digest(consequence: Consequence) -> str:

@@ -10,6 +10,7 @@ UNLIMITED = 2**62
 
 
 def compute_max_cost(limits: Limits) -> Cost:
+    """The ceiling that a run begins with."""
     return Cost(
         calls=limits.max_calls,
         tokens=UNLIMITED if limits.max_tokens is None else limits.max_tokens,
@@ -17,16 +18,37 @@ def compute_max_cost(limits: Limits) -> Cost:
     )
 
 
+def compute_ceiling(run: Run) -> Cost:
+    """The ceiling of the run now: its limits, and what people have allowed beyond them."""
+    ceiling = compute_max_cost(run.limits)
+    for granted in run.raises:
+        ceiling = ceiling.plus(granted.more)
+    return ceiling
+
+
 def convert_to_microusd(usd: float) -> int:
     return round(usd * MICRO)
 
 
 def remaining_cost(run: Run) -> Cost:
-    return compute_max_cost(run.limits).minus(run.budget.committed)
+    return compute_ceiling(run).minus(run.budget.committed)
 
 
 def can_afford(run: Run, worst: Cost) -> bool:
     return worst.within(remaining_cost(run))
+
+
+def propose_more(run: Run, worst: Cost) -> Cost:
+    """What a person is asked for where this command does not fit: as much again as the run began with, and at least what is missing.
+
+    A look is counted in, since the world is looked at after an answer: the command itself must fit then, or it is asked for again.
+    """
+    first, left, needed = compute_max_cost(run.limits), remaining_cost(run), worst.plus(worst_look(run.limits))
+    return Cost(
+        calls=max(first.calls, needed.calls - left.calls) if needed.calls > left.calls else 0,
+        tokens=max(first.tokens, needed.tokens - left.tokens) if needed.tokens > left.tokens else 0,
+        microusd=max(first.microusd, needed.microusd - left.microusd) if needed.microusd > left.microusd else 0,
+    )
 
 
 def worst_plan(limits: Limits) -> Cost:
@@ -46,7 +68,7 @@ def worst_reading(limits: Limits) -> Cost:
 
 def is_near_ceiling(run: Run) -> bool:
     """Whether the share `wrap_up_at` of some ceiling is used, so that the run should wrap up."""
-    used, limit, share = run.budget.committed, compute_max_cost(run.limits), run.limits.wrap_up_at
+    used, limit, share = run.budget.committed, compute_ceiling(run), run.limits.wrap_up_at
     return (
         used.calls >= share * limit.calls
         or used.tokens >= share * limit.tokens

@@ -6,6 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import Observation
+from midcourse.domain.outcome import CompletedStep, Reading
 from midcourse.domain.outline import Outline
 from midcourse.domain.task import Task
 from midcourse.ports.planner import ONE_CALL
@@ -21,6 +22,10 @@ class OutliningContext:
     observation: Observation
     outline: Outline | None = None
     """The outline to rewrite. Finished goals stay, independently of the answer."""
+    completed: tuple[CompletedStep, ...] = ()
+    """Finished steps, latest last."""
+    readings: tuple[Reading, ...] = ()
+    """Their results."""
     guidance: tuple[str, ...] = ()
     advice: Advice | None = None
     """What a monitor found wrong with the path: the unfinished goals may be unsuitable."""

@@ -1,16 +1,17 @@
 """Port of the planner: drafts steps for the visible screen."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from midcourse.domain.argument import Pairs
+from midcourse.domain.argument import OutputValue, Pairs, Scalar
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.events import PlanVerdict
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.fields import NONE, Several, keep_several
-from midcourse.domain.monitor import Advice
+from midcourse.domain.monitor import Advice, ProposedStep
 from midcourse.domain.observation import Observation
-from midcourse.domain.outcome import CompletedStep
+from midcourse.domain.outcome import CompletedStep, Reading
 from midcourse.domain.outline import Outline
 from midcourse.domain.plan import Cause, Draft
 from midcourse.domain.reflection import ReplanningContext
@@ -30,13 +31,18 @@ class PlanningContext:
     completed: tuple[CompletedStep, ...] = ()
     """Completed steps, which must not be done again."""
     attempts: tuple[FailedStep, ...] = ()
-    """Failed steps, which must not be repeated unchanged."""
+    """Failed steps, which must not be repeated unchanged; without those that worked later or whose screen was left."""
     version: int = 1
     """The number of the plan to be made."""
     results: Pairs = ()
-    """Results of steps so far; `Reference(source="result", name=…)` may also refer to a later one."""
+    """Results of steps so far; `Reference(source="result", name=…)` may also refer to a later one. Of several with the same name
+    the latest keeps it, and the others are `NAME_1`, `NAME_2` and so on."""
+    readings: tuple[Reading, ...] = ()
+    """What a model is shown of the results, the latest last: each once, and parts that it asked for with `read_more`."""
     cause: Cause = "initial"
     why: str = ""
+    now: float | None = None
+    """The time of the plan, in seconds since the epoch; None if it is not to be told."""
     refused: str = ""
     """Why the previous answer to the same question was refused."""
     recovery: ReplanningContext | None = None
@@ -62,8 +68,12 @@ class PlanningContext:
     """Coarse goals and their progress, as a suggestion. `midcourse.planners.format_outline` renders it as text."""
     advice: Advice | None = None
     """What a monitor found wrong with the path so far. Unlike a person's guidance, it may be ignored."""
+    objected: tuple[ProposedStep, ...] = ()
+    """The plan that the monitor objected to, if this one is to replace it. None of its steps was done."""
     picture: bytes = b""
     """The screenshot of the observation as PNG, with secrets covered by the world, for a planner that sees."""
+    note: str = ""
+    """What the previous plan noted for this one."""
     detours: bool = False
     """Whether a step with the zone `__reach__` may say only what must be true after it, so that a detour finds a way."""
 
@@ -85,6 +95,12 @@ class PlanDraft:
     """Whether these steps finish the task. None: they do unless they end in `__replan__` or a transition."""
     detail: str = ""
     """The verdict in words: why it is impossible, or the question."""
+    answer: str = ""
+    """What the user is told, with `done`, or with steps that finish the task."""
+    data: Several[OutputValue] | Mapping[str, Scalar] = NONE
+    """Values of the task's output, by name or with their sources."""
+    note: str = ""
+    """What the planner should know when it is asked next. For one with a model: at most 300 characters."""
     cost: Cost = ONE_CALL
     """What the answer cost."""
     model: str = ""
@@ -95,7 +111,10 @@ class PlanDraft:
     """Repairs to the model's answer before it became this draft."""
 
     def __post_init__(self) -> None:
-        keep_several(self, "steps", "repairs")
+        if isinstance(self.data, Mapping):
+            values = tuple(OutputValue(name=name, value=value) for name, value in self.data.items())
+            object.__setattr__(self, "data", values)
+        keep_several(self, "steps", "data", "repairs")
 
 
 class Planner(Protocol):

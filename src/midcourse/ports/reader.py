@@ -16,6 +16,10 @@ class Picture:
     surface: Surface
     size: tuple[int, int] | None = None
     """Width and height of the pictured area, in the unit of bounds. None: in pixels of the picture."""
+    goal: str = ""
+    """What the run is to do."""
+    known: tuple[Zone, ...] = ()
+    """What the world reports of this screen. Zones that show the same are left out when an answer is merged."""
     worst: Cost = ONE_CALL
     """The cost reserved for this call."""
 
@@ -26,6 +30,8 @@ class Sighting:
 
     zones: tuple[Zone, ...] = ()
     why: str = ""
+    unread: bool = False
+    """Whether the picture was not read at all, rather than read with nothing found. The planner is told why."""
     cost: Cost = ONE_CALL
     model: str = ""
     wait: float | None = None

@@ -18,6 +18,8 @@ class Claim:
     now: Observation
     before: Observation | None = None
     """The screen before the act that should have made it true, if any."""
+    happened: bool = False
+    """Whether it is about an effect in doubt. Then only words count that are on the screen now and were not before."""
     worst: Cost = ONE_CALL
     """The cost reserved for this call."""
     turn: int = 0
@@ -31,6 +33,8 @@ class Verdict:
     holds: bool | None = None
     held_before: bool | None = None
     why: str = ""
+    quote: str = ""
+    """The words on the screen that show it, copied exactly."""
     cost: Cost = ONE_CALL
     model: str = ""
     wait: float | None = None

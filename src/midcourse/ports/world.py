@@ -30,6 +30,8 @@ class Call:
     arguments: Pairs = ()
     secrets: Pairs = ()
     """The arguments that are secrets: (argument, name of the secret)."""
+    named_files: tuple[str, ...] = ()
+    """The arguments that may be paths of files because a person has given them, as a file or an input of the task."""
     bounds: Bounds | None = None
     """The last known bounds of the zone."""
     pictured: bool = False
@@ -38,6 +40,9 @@ class Call:
     """Whether the commit set that was last read for this call may be sent. Otherwise held requests stay held."""
     identity: str = ""
     """The digest by which an irreversible act is recognised if it is sent again."""
+    unmeant: bool = False
+    """Whether the plan does not say that it sends something. What it would send by scripts only may then be left waiting: the world
+    says so by `Outcome.unsent`. If the same act comes under another command, it is another one."""
     known: tuple[int, ...] = ()
     """The commands in the run's ledger that have already sent the same."""
 
@@ -56,6 +61,10 @@ UNSENT = "unsent"
 WOULD_SEND = "would_send"
 """Reason of an outcome: the world holds back the request of this act, which is its commit set. With the status `unknown`, the allowed
 request was sent, and the world holds back another one."""
+
+WOULD_PASS_ON = "would_pass_on"
+"""Reason of an outcome like `would_send`, for an act that only enters something: its page would pass that on by itself, for suggestions or
+as a draft. What is held needs approval, and the act stays what it is: it may be repeated."""
 
 WOULD_CHANGE = "would_change"
 """Reason of an outcome: nothing was done yet, and this act is reversible, although its skill is usually harmless. Repeating the call
@@ -141,6 +150,14 @@ class Rereads(Protocol):
 
         Sends and changes nothing. A name that begins with `?` belongs to the address.
         """
+        ...
+
+
+class Settling(Protocol):
+    """A world that can tell whether its screen is still changing."""
+
+    async def settle(self) -> None:
+        """Return once nothing is loading any more, or after the longest time that the world waits for that."""
         ...
 
 

@@ -6,8 +6,15 @@ from typing import Literal, TypeAlias
 
 from midcourse.domain import commands, events
 from midcourse.domain.outline import Outline
-from midcourse.domain.plan import REPLAN, PlanVersion, Step
-from midcourse.presentation.vocabulary import CAUSES, describe_step, format_argument, format_seconds, pluralize
+from midcourse.domain.plan import NOT_SENT, REPLAN, PlanVersion, Step
+from midcourse.presentation.vocabulary import (
+    CAUSES,
+    describe_step,
+    format_argument,
+    format_cost,
+    format_seconds,
+    pluralize,
+)
 
 Tone: TypeAlias = Literal["good", "bad", "doubt", "ask", "plain"]
 
@@ -211,7 +218,16 @@ class Narrator:
             return Sentence(text=f"outcome unknown: {words}", tone="doubt", detail=event.detail or event.reason)
         if event.status == "ok":
             back = any(isinstance(command, commands.PlanTry) and _is_reverted(command) for command in issued)
-            return Sentence(text=f"done: {words}{'; the screen is as it was before' if back else ''}", tone="good")
+            more = (
+                "; the screen is as it was before"
+                if back
+                else "; what its page would send waits"
+                if event.unmet.startswith(NOT_SENT)
+                else "; it led elsewhere than expected"
+                if event.unmet
+                else ""
+            )
+            return Sentence(text=f"done: {words}{more}", tone="good", detail=event.unmet)
         return report_setback(f"failed: {words}, {event.reason or event.status}", event.detail)
 
     def _describe_verification(self, event: events.Verified, issued: tuple[commands.Command, ...]) -> Sentence | None:
@@ -223,12 +239,17 @@ class Narrator:
             words = f"{words}; the question is withdrawn"
         match event.verdict:
             case "happened":
+                if event.evidence == "model":
+                    seen = f"seen by the model, not verified: {words}"
+                    return Sentence(text=seen, tone="doubt", detail=event.detail)
                 return Sentence(text=f"it did happen: {words}", tone="good", detail=event.evidence)
             case "did_not_happen":
                 because = event.detail if event.evidence == "rule" else event.evidence
                 return report_setback(f"it did not happen: {words}", because)
             case "too_early":
                 return Sentence(text=f"too early to tell whether it happened: {words}", tone="doubt")
+            case "undecided" if any(isinstance(each, commands.Verify) and each.reads for each in issued):
+                return None  # a model looks first
             case "undecided":
                 return Sentence(text=f"still unknown: {words}", tone="doubt", detail=event.detail)
 
@@ -285,6 +306,12 @@ def _describe_decision(event: events.ApprovalDecided) -> Sentence:
             return report_setback("stopped", event.by)
         case "send_again":
             return Sentence(text="a person says to send it again", tone="ask", detail=event.by)
+        case "spend_more":
+            return Sentence(text=f"a person allows {_describe_more(event)} more", tone="good", detail=event.by)
+
+
+def _describe_more(event: events.ApprovalDecided) -> str:
+    return format_cost(event.more) if event.more else "nothing"
 
 
 def _describe_closeness(event: events.ClosenessJudged) -> Sentence:
@@ -415,6 +442,7 @@ DECISIONS = {
     "did_not_happen": "answered question {question}: it did not happen",
     "stop": "stopped at question {question}",
     "send_again": "answered question {question}: send it again",
+    "spend_more": "allowed {more} more at question {question}",
 }
 REQUESTS = {"pause_asked": "asked for a pause", "resume_asked": "resumed it", "cancel_asked": "cancelled it"}
 
@@ -429,7 +457,7 @@ def describe_input(event: events.Event) -> str:
     match event:
         case events.ApprovalDecided():
             who = event.by or "a person"
-            what = DECISIONS[event.verdict].format(question=event.question)
+            what = DECISIONS[event.verdict].format(question=event.question, more=_describe_more(event))
             words = f": {event.guidance}" if event.guidance else ""
             return f"{who} {what}{words}"
         case events.Guided():

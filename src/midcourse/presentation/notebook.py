@@ -28,8 +28,7 @@ def show_in_notebooks() -> None:
 def result_html(result: Result) -> str:
     """A result as HTML: whether the run succeeded, what it returned, its irreversible acts, and what it cost."""
     from midcourse.presentation.page.markup import element, text
-    from midcourse.presentation.result import describe_counts, headline
-    from midcourse.presentation.vocabulary import format_argument
+    from midcourse.presentation.result import describe_counts, describe_values, headline
 
     def row(name: str, value: str) -> "Markup":
         return element("tr", element("th", text(name)), element("td", text(value)))
@@ -39,8 +38,9 @@ def result_html(result: Result) -> str:
     return _frame(
         element("strong", text(headline(result))),
         element("p", text(result.goal), element("br"), element("span", text(describe_counts(result)), class_="soft")),
+        element("pre", text(result.answer)) if result.answer else None,
+        element("table", *(row(name, line) for name, line in describe_values(result))) if result.data else None,
         element("p", text(result.final_detail)) if result.final_detail else None,
-        element("table", *(row(name, format_argument(value)) for name, value in result.data)) if result.data else None,
         element("p", "Done, and cannot be undone:") if lasting else None,
         element(
             "ul", *(element("li", text(step.says or step.skill), doubt if step.doubtful else None) for step in lasting)

@@ -8,8 +8,8 @@ import json
 from midcourse.codec import encode
 from midcourse.domain.approval import About, Consequence, Earlier, Question
 from midcourse.domain.argument import Argument
-from midcourse.policy.approval.question import QuestionRow, find_changes, list_digests, list_rows
-from midcourse.presentation.vocabulary import format_time
+from midcourse.policy.approval.question import QuestionRow, count_addresses, find_changes, list_digests, list_rows
+from midcourse.presentation.vocabulary import format_cost, format_time
 
 TITLES: dict[About, str] = {
     "approve": "May this be done?",
@@ -17,8 +17,10 @@ TITLES: dict[About, str] = {
     "stuck": "How should it continue?",
     "repeat": "Send this again?",
     "question": "What is your answer?",
+    "more": "May it spend more?",
 }
 VOID = "What you approved is not what would be sent now. The old approval is void, nothing was sent."
+FOR_RUN = "An answer 'for this run' also covers"
 ABRIDGED = (
     "Not all of it can be shown: what ends in a SHA-256 below is too large, or not text, and that digest is all that "
     "you would agree to."
@@ -38,13 +40,20 @@ def list_notices(question: Question) -> tuple[str, ...]:
             lines.append("It was said that it did not happen, and now something shows that it did. Please look again.")
         case "happened":
             lines.append(
-                "It was sent, and nothing shows yet whether it happened. Please look for yourself; it is looked for meanwhile, too."
+                "It was sent, and no rule can tell yet whether it happened. Please look for yourself; it is looked for meanwhile, too."
             )
         case "stuck":
             lines.append("New plans make no progress. Continue, best with advice, or stop here?")
         case "question":
             lines.append("The planner asks, because only you can know:")
-        case "approve" | "repeat":
+        case "approve":
+            covered = [each.commit.covers for each in question.consequences if each.commit.covers]
+            lines += [f"{FOR_RUN}: {quote_page(covers)}" for covers in dict.fromkeys(covered)]
+        case "more":
+            assert question.more is not None, "it says how much"
+            lines.append(f"It has reached its ceiling. May it use up to {format_cost(question.more)} more?")
+            lines.append("When that is used up, it asks again. Without it, the run ends here.")
+        case "repeat":
             pass
     return (*lines, *((ABRIDGED,) if question.abridged else ()))
 
@@ -69,7 +78,10 @@ def sight_lines(question: Question) -> list[str]:
         lines.append(f"The page now: {quote_page(question.page)}")
     if question.appeared:
         lines.append(f"New on it since: {', '.join(map(quote_page, question.appeared))}")
-    return [*lines, *(f"{why[:1].upper()}{why[1:]}" for why in question.unmet)]
+    lines += [f"{why[:1].upper()}{why[1:]}" for why in question.unmet]
+    if question.picture:
+        lines.append(f"A picture of the page: midcourse show {question.run} --pictures FOLDER, {question.picture}")
+    return lines
 
 
 def quote_page(text: str) -> str:
@@ -88,6 +100,17 @@ def why_unseen(question: Question, *, in_full: bool) -> str:
     return "" if in_full else "You stopped reading before the end of what would be sent."
 
 
+def title_step(question: Question, number: int) -> str:
+    """What a step of the question is called. A skill alone says nothing, so it is named by what would be sent, or where it acts."""
+    says, what = question.says[number].strip(), question.consequences[number]
+    if says and says != what.skill:
+        return says
+    if what.commit.address:
+        return f"{what.skill}: sends {count_addresses(what.commit.address)}"
+    where = " ".join(filter(None, (what.target.role, what.target.label and quote_page(what.target.label))))
+    return f"{what.skill}: {where}" if where else what.skill
+
+
 def before_of(question: Question, number: int) -> Consequence | None:
     """The consequence of this step when it was last approved or asked about; None if it is new."""
     changed = question.changed_from if number == 0 else None
@@ -99,7 +122,7 @@ def step_json(question: Question, number: int) -> dict[str, object]:
     consequence = question.consequences[number]
     before = before_of(question, number)
     return {
-        "says": question.says[number],
+        "says": title_step(question, number),
         "digest": list_digests(question)[number],
         "abridged": consequence.commit.abridged,
         "shows": [_row(row) for row in list_rows(consequence)],
@@ -113,4 +136,5 @@ def step_json(question: Question, number: int) -> dict[str, object]:
 def _row(row: QuestionRow) -> dict[str, object]:
     value = json.loads(encode(row.value, Argument))
     numbered = {"number": row.number, "of": row.of} if row.of > 1 else {}
-    return {"kind": row.kind, "name": row.name, "value": value, **numbered}
+    words = {name: text for name, text in (("label", row.label), ("page_shows", row.shows)) if text}
+    return {"kind": row.kind, "name": row.name, "value": value, **numbered, **words}

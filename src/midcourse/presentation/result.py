@@ -5,18 +5,27 @@ from pathlib import Path
 from typing import Literal
 
 from midcourse.domain.approval import Consequence
+from midcourse.domain.argument import Scalar
+from midcourse.domain.expectation import Expectation
 from midcourse.domain.moves import FinalReason
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, ALREADY_DONE, REFUSALS, SIGNED_IN, Evidence, Outcome
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, ALREADY_DONE, ELSEWHERE, REFUSALS, SIGNED_IN, Evidence, Outcome
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.summary import Sending
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
+from midcourse.perform.history import decide_outcomes
+from midcourse.policy.approval.question import count_addresses
+from midcourse.policy.evidence.verification import describe
 from midcourse.ports.store import Store
-from midcourse.presentation.vocabulary import REASONS, format_seconds, pluralize
+from midcourse.presentation.vocabulary import REASONS, format_argument, format_seconds, pluralize
 
 DENIED_UNASKED = "there was no terminal to ask in: run it in one, or set approvals=never (--approvals never)"
 UNDECIDED_UNASKED = "there was no terminal to ask in what happened: run it in one, or give the step a probe"
 EFFECTS = "effects.jsonl"
 """The name of the file in a run's folder in which a simulated world logs its effects."""
+LONGEST_VALUE = 2_000
+"""Characters of a value that are shown to people."""
+LONGEST_FOR_MODELS = 20_000
+"""Characters of a value that a model of another program is given."""
 SHOWN_BY: dict[Evidence, str] = {
     "": "the world reported it",
     "expectation": "what was expected was seen",
@@ -25,7 +34,8 @@ SHOWN_BY: dict[Evidence, str] = {
     "rule": "the answer means so, by your policy",
     "response": "a successful answer",
     "not_dispatched": "nothing was sent",
-    "person": "you confirmed it",
+    "person": "a person says so",
+    "model": "seen by the model, not verified",
 }
 """Words for each kind of evidence."""
 
@@ -45,32 +55,37 @@ class Sent:
 async def sent_effects(store: Store, run_id: str) -> tuple[Sent, ...]:
     """The irreversible acts of a run, in the order in which they were sent."""
     found: list[Sent] = []
-    for entry in await store.ledger(run_id):
+    run, _ = await store.load(run_id)
+    for entry, outcome in decide_outcomes(await store.ledger(run_id), run.outcome_answers):
         if entry.dispatched_at is None or not entry.consequence:
             continue
         consequence = await store.consequence(run_id, entry.consequence)
         if consequence is not None and consequence.effect == "irreversible":
-            found.append(_build_sent(entry, consequence))
+            plan = await store.plan(run_id, entry.version)
+            expect = plan.steps[entry.index].expect if plan and entry.index < len(plan.steps) else None
+            found.append(_build_sent(outcome, consequence, expect))
         elif consequence is None and entry.identity:
-            found.append(_build_pruned(entry, await store.result(run_id)))
+            found.append(_build_pruned(entry, outcome, await store.result(run_id)))
     return tuple(found)
 
 
-def _build_pruned(entry: LedgerEntry, result: Result | None) -> Sent:
+def _build_pruned(entry: LedgerEntry, outcome: Outcome, result: Result | None) -> Sent:
     """Describe an act of a pruned run: what it sent was deleted, but it is known that it was sent."""
     steps = result.completed if result else ()
     says = next(
         (step.says or step.skill for step in steps if (step.version, step.index) == (entry.version, entry.index)), ""
     )
-    outcome = entry.outcome or Outcome(status="unknown")
     what = f"{says or f'step {entry.index + 1} of plan {entry.version}'} (what was sent was pruned)"
     return Sent(what=what, happened=_has_happened(outcome), evidence=describe_evidence(outcome), detail=outcome.detail)
 
 
-def _build_sent(entry: LedgerEntry, consequence: Consequence) -> Sent:
-    outcome = entry.outcome or Outcome(status="unknown")
-    what = consequence.commit.address or f"{consequence.skill} {consequence.target.label}".strip()
-    return Sent(what=what, happened=_has_happened(outcome), evidence=describe_evidence(outcome), detail=outcome.detail)
+def _build_sent(outcome: Outcome, consequence: Consequence, expect: Expectation | None) -> Sent:
+    address = count_addresses(consequence.commit.address)
+    what = address or f"{consequence.skill} {consequence.target.label}".strip()
+    evidence = describe_evidence(outcome)
+    if outcome.evidence == "expectation" and outcome.status == "ok" and expect is not None:
+        evidence = f"seen afterwards: {describe(expect)}"
+    return Sent(what=what, happened=_has_happened(outcome), evidence=evidence, detail=outcome.detail)
 
 
 def _has_happened(outcome: Outcome) -> bool | None:
@@ -79,12 +94,16 @@ def _has_happened(outcome: Outcome) -> bool | None:
 
 def describe_evidence(outcome: Outcome) -> str:
     """The evidence for the outcome, in words."""
+    if outcome.reason == ELSEWHERE and outcome.evidence == "response":
+        return "the server accepted it, but what was expected is not there"
     if outcome.status == "unknown":
         if outcome.reason in (ACCEPTED_BY_SERVER, SIGNED_IN):
             return "the server accepted it, but what was expected is not there"
         return "the server refused it" if outcome.reason in REFUSALS else "nothing shows whether it happened"
-    if outcome.reason == ALREADY_DONE:
+    if outcome.reason == ALREADY_DONE or (outcome.evidence == "person" and outcome.detail):
         return outcome.detail
+    if outcome.evidence == "model" and outcome.detail:
+        return f"{SHOWN_BY['model']}: {outcome.detail}"
     if outcome.claimed:
         return "the world says that nothing was sent"
     if outcome.status != "ok" and outcome.evidence == "probe":
@@ -92,42 +111,132 @@ def describe_evidence(outcome: Outcome) -> str:
     return SHOWN_BY[outcome.evidence]
 
 
+NOT_SENT: dict[Sending, str] = {"nothing": "nothing was sent", "sign_in": "nothing but a sign-in was sent"}
+SUPPORTED: dict[Evidence, str] = {
+    "": "done, but nothing checked it",
+    "expectation": "done, and the screen shows it",
+    "absent_when": "done, but nothing checked it",
+    "probe": "done, and a look afterwards found it",
+    "rule": "done, and the answer says so",
+    "response": "done, and it was accepted",
+    "not_dispatched": "done, but nothing checked it",
+    "person": "done, as a person says",
+    "model": "done, and a model saw it on the screen",
+}
+"""Headlines of a success that is not verified, by what shows that its last effect happened."""
+CHECKED: dict[Evidence, str] = {
+    "expectation": "the screen shows what was expected; nothing else checked that it was stored",
+    "probe": "a look that the planner chose found it; nothing else checked it",
+    "rule": "the answer means so, by your policy; nothing else checked it",
+    "response": "the server accepted it; nothing checked that it was stored",
+    "person": "a person says that it happened; nothing else checked it",
+    "model": "a model saw it on the screen; nothing else checked it",
+}
+UNCHECKED = "nothing checked what was done: it is what the planner says"
+
+
 def headline(result: Result) -> str:
-    """Whether it succeeded, separately whether that was verified, and whether it sent anything."""
-    return headline_of(result.final_reason, verified=result.verified, sending=result.sending)
+    """How it ended, what supports that, and whether it sent anything."""
+    if result.success and not result.verified and result.sending in ("effects", ""):
+        if any(step.doubtful and step.irreversible for step in result.completed):
+            return "done, but a step may not have happened"
+        if result.shown_by is not None:
+            return SUPPORTED[result.shown_by]
+    return headline_of(
+        result.final_reason, verified=result.verified, sending=result.sending, answered=_is_answered(result)
+    )
 
 
-NOT_SENT: dict[Sending, str] = {"nothing": "; nothing was sent", "sign_in": "; nothing but a sign-in was sent"}
+def _is_answered(result: Result) -> bool:
+    return bool(result.answer or result.data)
 
 
-def headline_of(final_reason: FinalReason, *, verified: bool, sending: Sending) -> str:
-    if final_reason not in SUCCESSES:
+def headline_of(final_reason: FinalReason, *, verified: bool, sending: Sending, answered: bool | None = None) -> str:
+    """The headline as far as a list of runs knows it: not what supports that something was done, nor whether it `answered`."""
+    if final_reason == "needs_human":  # nobody knows that it failed
+        words = "unclear: it may have happened"
+    elif final_reason not in SUCCESSES:
         words = f"failed: {REASONS[final_reason]}"
     elif verified:
         words = "done, and verified"
+    elif sending == "call":
+        words = "returned"
+    elif sending in NOT_SENT:
+        words = {None: "done", True: "answered", False: SUPPORTED[""]}[answered]
     else:
-        words = "returned" if sending == "call" else "done, not verified"
-    return words + NOT_SENT.get(sending, "")
+        words = "done, not verified"
+    return "; ".join(filter(None, (words, NOT_SENT.get(sending, ""))))
+
+
+def describe_checks(result: Result) -> tuple[str, ...]:
+    """What checked that the task is done, and what nothing checked: a sentence for each. Empty if it failed or is one call."""
+    if not result.success or result.sending == "call":
+        return ()
+    if result.verified:
+        by_task = result.final_reason == "goal_reached"
+        return ("the task's own check holds" if by_task else "a probe found what was sent last",)
+    if result.sending in NOT_SENT and _is_answered(result):
+        if result.data and not result.unseen:
+            return ("each value above was on a screen of the run; nothing else checked the answer",)
+        return ("nothing checked the answer: it is what the model says",)
+    if any(step.doubtful and step.irreversible for step in result.completed):
+        return ("it is not known whether all that was sent took effect: see the marked steps",)
+    return (CHECKED.get(result.shown_by or "", UNCHECKED),)
 
 
 def tone_of(result: Result) -> Literal["good", "doubt", "plain", "bad"]:
-    """The tone in which an end is shown. Only what was verified is good. A call that returned is plain: its caller has the value."""
+    """The tone in which an end is shown. Only what was verified is good. A call that returned, and an answer, are plain: their reader has them."""
     if not result.success:
         return "bad"
     if result.verified:
         return "good"
-    return "plain" if result.sending == "call" else "doubt"
+    answered = result.sending in NOT_SENT and _is_answered(result)
+    return "plain" if result.sending == "call" or answered else "doubt"
+
+
+UNSEEN = "not seen on any screen; computed or worded by the model"
+
+
+LONGEST_READ = 100
+"""Characters of a text that was only read for the answer, as far as people see it."""
+
+
+def shorten_value(value: Scalar, run: str, most: int = LONGEST_VALUE) -> Scalar:
+    """The value, cut with a mark that says where all of it is: without a declared output, a run returns all that it read."""
+    if not isinstance(value, str) or len(value) <= most:
+        return value
+    return f"{value[:most]}… cut here, of {len(value)} characters: `midcourse show {run} --json` prints all"
+
+
+def describe_values(result: Result) -> tuple[tuple[str, str], ...]:
+    """The values that the run returned, by name, each with its source and a mark if it was nowhere to be seen.
+
+    Beside an answer, a text that the planner has only read for it is cut, and shown once under all of its names.
+    """
+    sources, found = dict(result.sources), list[tuple[str, str]]()
+    for name, value in result.data:
+        if result.answer and isinstance(value, str) and len(value) > LONGEST_READ and name not in sources:
+            names = [each for each, text in result.data if text == value and each not in sources]
+            if name == names[-1]:
+                found.append((", ".join(names), format_argument(shorten_value(value, result.run, LONGEST_READ))))
+            continue
+        source = f"from {sources[name]}" if sources.get(name) else ""
+        about = "; ".join(filter(None, (source, UNSEEN if name in result.unseen else "")))
+        shown = format_argument(shorten_value(value, result.run))
+        found.append((name, shown + (f"  ({about})" if about else "")))
+    return tuple(found)
 
 
 def describe_counts(result: Result) -> str:
+    most = "at most " if result.budget.at_most else ""
     parts = [
         pluralize(result.steps, "step"),
         pluralize(result.budget.segments, "plan"),
         pluralize(result.executions, "act"),
         pluralize(result.planner_calls, "planner call") + (f" and {result.reused} saved" if result.reused else ""),
         format_seconds(result.wall_seconds),
-        *([pluralize(result.budget.tokens, "token")] if result.budget.tokens else []),
-        *([f"${result.budget.cost_usd:.4f}"] if result.budget.cost_usd else []),
+        *([most + pluralize(result.budget.tokens, "token")] if result.budget.tokens else []),
+        *([f"{most}${result.budget.cost_usd:.4f}"] if result.budget.cost_usd else []),
     ]
     return ", ".join(parts)
 
@@ -144,15 +253,18 @@ def describe_ways(result: Result) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def suggest_next(result: Result, unattended: bool) -> str:
-    """What to do next, in one or two sentences. `unattended`: a question was denied because there was no terminal."""
+def suggest_next(result: Result, unattended: bool, page: str = "") -> str:
+    """What to do next, in one or two sentences: what can be typed, or looked at. Empty if there is nothing.
+
+    `unattended`: a question was denied because there was no terminal. `page`: the address of the last screen.
+    """
     show = f"midcourse show {result.run}"
     used = result.budget
     if unattended and result.final_reason == "rejected":
         return show
     match result.final_reason:
         case "goal_reached" | "plan_complete":
-            return show if result.verified else _suggest_after_claim(result.sending, show)
+            return show if result.verified else _suggest_after_claim(result, show, page)
         case "replan_exhausted":
             return _suggest_after_failures(used, show)
         case "budget_exhausted":
@@ -163,8 +275,10 @@ def suggest_next(result: Result, unattended: bool) -> str:
             return f"change the task, its world or its planner: planning again would not help; {show}"
         case "rejected":
             return "nothing was sent; run it again, and answer no with guidance to have it do something else"
-        case "needs_human" | "contradicted":
-            return f"look at the world, and finish by hand or start a new run; {show}"
+        case "needs_human":
+            return f"first find out whether it happened, where it would be listed or confirmed; only if it did not, start it again. {show} lists what was done"
+        case "contradicted":
+            return f"look yourself{f' at {page}' if page else ''}, and finish by hand or start a new run; {show} lists what was done"
         case "planner_unavailable":
             return "make sure that the planner can be reached, then run it again"
         case "outage":
@@ -177,14 +291,22 @@ def suggest_next(result: Result, unattended: bool) -> str:
             return f"please report it, with {show} --json"
 
 
-def _suggest_after_claim(sending: Sending, show: str) -> str:
-    match sending:
+def _suggest_after_claim(result: Result, show: str, page: str) -> str:
+    match result.sending:
         case "call":
             return show
+        case "nothing" | "sign_in" if _is_answered(result):
+            return ""
         case "nothing" | "sign_in":
-            return f"if it was to send something, run it with --sends (`sends = true` in a task file): then this fails; {show}"
+            return (
+                f"if something should have been sent, run it again with --sends: then this counts as a failure; {show}"
+            )
         case "effects" | "":
-            return f"add a `done_when` check so that success can be verified; {show}"
+            return (
+                f"look yourself whether it is there: {page}; {show}"
+                if page
+                else f"look yourself whether it is there; {show}"
+            )
 
 
 def _suggest_after_failures(used: BudgetUsed, show: str) -> str:

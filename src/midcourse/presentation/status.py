@@ -73,6 +73,7 @@ ASKING: dict[About, str] = {
     "stuck": "It does not get any further, and asks how to continue.",
     "repeat": "It looks like something that was sent before{of}; it asks whether to send it again.",
     "question": "The planner asks a question.",
+    "more": "A ceiling is reached, and it asks whether it may spend more.",
 }
 
 

@@ -1,6 +1,7 @@
 """Words for causes, reasons, steps, durations and amounts, as people read them."""
 
 from midcourse.domain.argument import Argument, Reference
+from midcourse.domain.budget import Cost
 from midcourse.domain.moves import FinalReason
 from midcourse.domain.plan import REPLAN, Cause, PlanVersion, Step
 from midcourse.presentation.moments import format_time as format_time
@@ -78,6 +79,18 @@ def format_elapsed(value: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
+def format_cost(cost: Cost) -> str:
+    """An amount exactly, such as `$0.50` or `30 calls and 2000 tokens`."""
+    dollars = f"{cost.microusd / 1e6:.6f}".rstrip("0")
+    dollars += "0" * (2 - len(dollars.partition(".")[2]))
+    amounts = (
+        f"${dollars}" if cost.microusd else "",
+        pluralize(cost.calls, "call") if cost.calls else "",
+        pluralize(cost.tokens, "token") if cost.tokens else "",
+    )
+    return " and ".join(filter(None, amounts)) or "nothing"
 
 
 def pluralize(number: int, thing: str) -> str:

@@ -221,6 +221,9 @@ class ChangedReplay:
         thinks = isinstance(command, commands.Observe | commands.Act | commands.Verify | commands.CheckDone)
         if thinks and (old.vision, old.reads_words) != (new.vision, new.reads_words):
             return _diverge_undetermined("whether a model reads was changed, and its answer is unknown")
+        asked = isinstance(event, events.Acted) and event.ruled in ("ask", "proven")
+        if asked and (old.approvals == "never") != (new.approvals == "never"):
+            return _diverge_undetermined("whether a step is asked about that passes on what was entered was changed")
         if not isinstance(event, events.Planned):
             return None
         if self._run.has_detours and bool(old.detour_iterations) != bool(new.detour_iterations):
@@ -306,7 +309,8 @@ def _find_pending(run: Run, number: int) -> Issued | None:
 
 def _end_after_check(run: Run) -> moves.End | None:
     """The end of a run that only checks whether the task is done before it ends; None for any other run."""
-    return run.phase.otherwise if isinstance(run.phase, phases.Concluding) else None
+    otherwise = run.phase.otherwise if isinstance(run.phase, phases.Concluding) else None
+    return otherwise if isinstance(otherwise, moves.End) else None
 
 
 def _diverge_unrecorded(recorded: commands.Finish | moves.End) -> _Divergence:

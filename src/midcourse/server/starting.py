@@ -145,6 +145,8 @@ def job_for(body: StartRun, caller: Caller, settings: Settings, folder: Path | N
     """The job that a request asks for. Raises `TaskInvalid` or `Refusal`."""
     wanted = read_settings(body.settings)
     own: dict[str, object] = {"home": str(settings.home)}
+    if not settings.ask_for_more:
+        own["ask_for_more"] = False
     if bool(body.task) == bool(body.text):
         raise TaskInvalid("give the name of a task in `task`, or a whole task file in `text`")
     if body.text:

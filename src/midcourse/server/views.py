@@ -4,6 +4,7 @@ import time
 
 from midcourse.agent.control import NotDriven
 from midcourse.domain.approval import VERDICTS, Decision, Question
+from midcourse.domain.budget import Cost
 from midcourse.domain.phases import Asking, Ended
 from midcourse.domain.plan import REPLAN, PlanVersion
 from midcourse.domain.result import Result
@@ -21,12 +22,12 @@ from midcourse.policy.approval.question import (
 from midcourse.policy.spending import MICRO
 from midcourse.policy.task_state import task_state
 from midcourse.ports.store import RunSummary
-from midcourse.presentation.question import TITLES, before_of, list_notices
+from midcourse.presentation.question import TITLES, before_of, list_notices, title_step
 from midcourse.presentation.result import describe_counts, headline, headline_of, suggest_next
 from midcourse.presentation.status import run_sentence, run_status, step_status
 from midcourse.presentation.vocabulary import REASONS, describe_call, describe_step, plan_reason
 from midcourse.server.access.identity import Caller
-from midcourse.server.models.questions import AskedStep, QuestionView, Row, RowChange
+from midcourse.server.models.questions import AskedStep, More, QuestionView, Row, RowChange
 from midcourse.server.models.runs import Action, PlanView, RunRow, RunView, StepView, Verdict
 from midcourse.tenants.runs import RunState, TenantRuns
 
@@ -215,15 +216,21 @@ def build_question_view(question: Question) -> QuestionView:
         page=question.page,
         appeared=question.appeared,
         unmet=question.unmet,
+        picture=question.picture,
         contradicted=question.contradicted,
+        more=_build_more_view(question.more) if question.more else None,
         voids_approval=question.changed_from is not None,
     )
+
+
+def _build_more_view(more: Cost) -> More:
+    return More(calls=more.calls, tokens=more.tokens, cost_usd=more.microusd / MICRO)
 
 
 def _build_asked_step(question: Question, number: int) -> AskedStep:
     consequence, before = question.consequences[number], before_of(question, number)
     return AskedStep(
-        says=question.says[number],
+        says=title_step(question, number),
         digest=list_digests(question)[number],
         abridged=consequence.commit.abridged,
         effect=consequence.effect,

@@ -96,7 +96,10 @@ class FleetTenants:
             if tenant not in self._tenants:
                 of_tenant = self._fleet.model_copy(update={"tenant": tenant})
                 fleet = await self._opened.enter_async_context(connect_fleet(of_tenant))
-                self._tenants[tenant] = FleetRuns(fleet, self._settings)
+                settings = self._settings
+                if tenant != self._fleet.tenant:  # what another tenant may spend is not for its people to raise
+                    settings = settings.with_overrides({"ask_for_more": False})
+                self._tenants[tenant] = FleetRuns(fleet, settings)
             return self._tenants[tenant]
 
     async def open(self) -> None:

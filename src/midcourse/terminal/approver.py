@@ -23,13 +23,25 @@ from midcourse.terminal.output import terminal
 from midcourse.terminal.prompt import Choice, InputEnded, Interrupted, Keyboard, Prompt, open_prompt
 from midcourse.terminal.question import CANCEL_OR_QUIT, question_panel
 
+COVERED = "this, and the others of its kind that are named above"
+
 CHOICES: dict[About, tuple[Choice, ...]] = {
     "approve": (
         Choice(key="y", label="[y]es, once", leads_to="done once, exactly as shown"),
         Choice(key="r", label="yes, for this [r]un", leads_to="exactly this, as often as this run needs it"),
-        Choice(key="n", label="[n]o", leads_to="nothing is sent, and the run ends"),
-        Choice(key="g", label="no, with [g]uidance", leads_to="nothing is sent; it plans again with your words"),
-        Choice(key="c", label="[c]hange it", leads_to="not like that, but like this; you are shown the result"),
+        Choice(key="n", label="[n]o", leads_to="nothing is sent, and the run ends", takes_words=True),
+        Choice(
+            key="g",
+            label="no, with [g]uidance",
+            leads_to="nothing is sent; it plans again with your words",
+            takes_words=True,
+        ),
+        Choice(
+            key="c",
+            label="[c]hange it",
+            leads_to="not like that, but like this; you are shown the result",
+            takes_words=True,
+        ),
         Choice(key="t", label="[t]ake over", leads_to="it pauses; you act, and it plans on from what you left"),
     ),
     "happened": (
@@ -38,18 +50,28 @@ CHOICES: dict[About, tuple[Choice, ...]] = {
         Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
     ),
     "stuck": (
-        Choice(key="a", label="continue with [a]dvice", leads_to="it plans again with your words"),
+        Choice(key="a", label="continue with [a]dvice", leads_to="it plans again with your words", takes_words=True),
         Choice(key="o", label="c[o]ntinue", leads_to="it plans again, from what is on the screen then"),
         Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
     ),
     "question": (
-        Choice(key="a", label="[a]nswer", leads_to="it plans again with your answer"),
+        Choice(key="a", label="[a]nswer", leads_to="it plans again with your answer", takes_words=True),
         Choice(key="o", label="c[o]ntinue without", leads_to="it plans again, and is not told anything"),
         Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
     ),
+    # Not the keys of an approval: money is not to be spent by the habit of pressing `y`.
+    "more": (
+        Choice(key="m", label="[m]ore", leads_to="it may use exactly that much more, and then asks again"),
+        Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
+    ),
     "repeat": (
-        Choice(key="n", label="[n]o", leads_to="nothing is sent; it counts as done already"),
-        Choice(key="g", label="no, with [g]uidance", leads_to="nothing is sent; it plans again with your words"),
+        Choice(key="n", label="[n]o", leads_to="nothing is sent; it counts as done already", takes_words=True),
+        Choice(
+            key="g",
+            label="no, with [g]uidance",
+            leads_to="nothing is sent; it plans again with your words",
+            takes_words=True,
+        ),
         Choice(key="x", label="send it again (e[x]tra)", leads_to="sent a second time, exactly as shown"),
         Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
     ),
@@ -68,6 +90,7 @@ DECISIONS = {
     "c": Decision(verdict="changed"),
     "t": Decision(verdict="take_over"),
     "x": Decision(verdict="send_again"),
+    "m": Decision(verdict="spend_more"),
 }
 
 
@@ -141,10 +164,11 @@ class TerminalApprover:
             except (Interrupted, InputEnded):
                 return None
 
-    async def _read_changes(self, question: Question) -> tuple[Change, ...]:
-        """Read one change per line, until an empty line."""
+    async def _read_changes(self, question: Question, first: str) -> tuple[Change, ...]:
+        """Read one change per line, until an empty line. `first` is one that was typed already, if any."""
         typed: list[str] = []
-        while (line := await self._prompt.line("What should be changed? NAME=VALUE ")) or not typed:
+        while (line := first or await self._prompt.line("What should be changed? NAME=VALUE ")) or not typed:
+            first = ""
             try:
                 parse_changes(question, [line])
                 typed.append(line)
@@ -177,15 +201,17 @@ class TerminalApprover:
     async def _read_answer(self, question: Question, *, in_full: bool) -> Decision:
         fixed = not is_editable(question)
         choices = [choice for choice in CHOICES[question.about] if not (fixed and choice.key == "c")]
+        if any(consequence.commit.covers for consequence in question.consequences):
+            choices = [replace(each, leads_to=COVERED) if each.key == "r" else each for each in choices]
         unseen = why_unseen(question, in_full=in_full)
         while True:
-            key = await self._prompt.choose(choices)
+            key, words = await self._prompt.choose(choices)
             all_values = bool(unseen) and DECISIONS[key].verdict in CONSENTS
             if not all_values or await self._prompt.confirm_unseen(unseen):
                 break
         if key == "c":
-            return replace(DECISIONS[key], changes=await self._read_changes(question), all_values=all_values)
-        guidance = ""
+            return replace(DECISIONS[key], changes=await self._read_changes(question, words), all_values=all_values)
+        guidance = words
         while key in ("g", "a") and not guidance:
             asked = "Your answer: " if question.about == "question" else "What should it do instead? "
             guidance = await self._prompt.line(asked)
@@ -277,7 +303,7 @@ async def fill_in_form(form: Form, prompt: Prompt) -> Mapping[str, Scalar] | Non
     prompt.print(Text(f"  {clean(form.message)}"))
     if form.address:
         prompt.print(Text(f"  It wants you to open {clean(form.address)}"))
-    if await prompt.choose(OPENED if form.address else FILL_IN) == "d":
+    if (await prompt.choose(OPENED if form.address else FILL_IN))[0] == "d":
         return None
     values = {field.name: await _ask_value(field, prompt) for field in form.fields}
     return {name: value for name, value in values.items() if value is not None}

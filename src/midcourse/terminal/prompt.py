@@ -131,6 +131,14 @@ class Choice:
     label: str
     """The label, with the key in brackets."""
     leads_to: str
+    takes_words: bool = False
+    """Whether words after the key, on the same line, belong to the answer."""
+
+    @property
+    def word(self) -> str:
+        """The word of the label that has the key in it: `advice` in 'continue with [a]dvice'."""
+        marked = next((word for word in self.label.split() if "[" in word), self.key)
+        return marked.translate(str.maketrans("", "", "[](),")).lower()
 
 
 class Prompt:
@@ -160,8 +168,11 @@ class Prompt:
                 return False
         return True
 
-    async def choose(self, choices: Sequence[Choice]) -> str:
-        """Ask for one of these choices and return its key. Enter alone chooses nothing, because it is easily pressed once too often."""
+    async def choose(self, choices: Sequence[Choice]) -> tuple[str, str]:
+        """Ask for one of these choices, and return its key and the words after it.
+
+        Enter alone chooses nothing, because it is easily pressed once too often. Words are never dropped: a yes with a condition is none.
+        """
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True)
         for choice in choices:
@@ -169,10 +180,20 @@ class Prompt:
         self.print(table)
         keys = [choice.key for choice in choices]
         while True:
-            typed = (await self.line(f"{'/'.join(keys)}> ")).lower()[:1]
-            if typed in keys:
-                return typed
-            self.print(Text(f"  one of {', '.join(keys)}, please", "yellow"))
+            first, _, words = (await self.line(f"{'/'.join(keys)}> ")).partition(" ")
+            chosen = next((choice for choice in choices if choice.key == first.lower()[:1]), None)
+            if chosen is None:
+                self.print(Text(f"  one of {', '.join(keys)}, please", "yellow"))
+            elif not words.strip():
+                return chosen.key, ""
+            elif first.lower() not in (chosen.key, chosen.word):
+                self.print(Text(f"  one of {', '.join(keys)}, please, and your words after it", "yellow"))
+            elif not chosen.takes_words:
+                taking = ", ".join(choice.key for choice in choices if choice.takes_words)
+                hint = f"; words can follow {taking}" if taking else ""
+                self.print(Text(f"  {chosen.key} takes no words, so nothing was decided{hint}", "yellow"))
+            else:
+                return chosen.key, words.strip()
 
     async def confirm_unseen(self, why: str) -> bool:
         """Ask the approver to type a word for what was not shown, because a single key is pressed too easily."""

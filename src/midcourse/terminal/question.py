@@ -12,7 +12,17 @@ from rich.text import Text
 
 from midcourse.domain.approval import Consequence, Question, Revision
 from midcourse.policy.approval.question import Difference, QuestionRow, RowKind, compare_rows, is_same
-from midcourse.presentation.question import ABRIDGED, TITLES, VOID, before_of, earlier_lines, list_notices, sight_lines
+from midcourse.presentation.question import (
+    ABRIDGED,
+    TITLES,
+    VOID,
+    before_of,
+    earlier_lines,
+    list_notices,
+    quote_page,
+    sight_lines,
+    title_step,
+)
 from midcourse.presentation.vocabulary import format_argument, format_seconds, pluralize
 from midcourse.terminal.output import Marks
 
@@ -27,6 +37,9 @@ KINDS: dict[RowKind, str] = {
 ABSENT = "(not there)"
 CANCEL_OR_QUIT = "Ctrl-C to cancel or quit"
 EMPTY = "(empty)"
+LONGEST_ASIDE = 200
+"""Characters of a name and a value that are written in one line with others."""
+ASIDE = "(tokens and hidden fields)"
 
 
 def question_panel(
@@ -45,7 +58,7 @@ def question_panel(
     if question.revision is not None:
         parts += [*_revision_lines(question.revision, marks), Text("")]
     for number, consequence in enumerate(question.consequences):
-        words = question.says[number] or consequence.skill
+        words = title_step(question, number)
         parts.append(Text(_collapse_blanks(words, marks), "bold"))
         parts += [*_build_tables(consequence, before_of(question, number), marks, width), Text("")]
     parts += [Text(_collapse_blanks(line, marks)) for line in sight_lines(question)]
@@ -90,7 +103,8 @@ def _build_tables(now: Consequence, before: Consequence | None, marks: Marks, wi
     """A table of the facts that occur once, then one of the named values."""
     found = compare_rows(before or now, now)
     alone = [each for each in found if each.row.kind not in ("argument", "value")]
-    named = [each for each in found if each.row.kind in ("argument", "value")]
+    named = [each for each in found if each.row.kind in ("argument", "value") and not _is_aside(each)]
+    aside = [each.row for each in found if _is_aside(each)]
     kinds = max(len(_kind(each.row)) for each in found)
     facts = _build_grid(kinds)
     facts.add_column(overflow="fold", ratio=1)
@@ -100,9 +114,25 @@ def _build_tables(now: Consequence, before: Consequence | None, marks: Marks, wi
     values.add_column(overflow="fold", max_width=max(10, width // 3))
     values.add_column(overflow="fold", ratio=1)
     for each in named:
-        name = Text(f"{_quote_name(each.row.name, marks)} ", "" if is_same(each) else "bold yellow")
+        name = Text(f"{_format_name(each.row, marks)} ", "" if is_same(each) else "bold yellow")
         values.add_row(_mark(each, marks), _label(each), name, _format_difference(each, marks))
-    return [facts, values] if named else [facts]
+    rest = _build_grid(kinds)
+    rest.add_column(overflow="fold", ratio=1)
+    if aside:
+        pairs = ", ".join(f"{_quote_name(row.name, marks)} = {quote_page(format_argument(row.value))}" for row in aside)
+        rest.add_row("", Text("also", "dim"), Text(marks.clean(f"{pairs} {ASIDE}"), "dim"))
+    return [facts, *([values] if named else []), *([rest] if aside else [])]
+
+
+def _is_aside(each: Difference) -> bool:
+    """Whether it is written with others in one line: what a person cares little for, if it is unchanged and short."""
+    return each.row.is_aside and is_same(each) and len(f"{each.row.name}{each.row.value}") <= LONGEST_ASIDE
+
+
+def _format_name(row: QuestionRow, marks: Marks) -> str:
+    """The name of a field, after the label that the page shows for it."""
+    name, label = _quote_name(row.name, marks), _collapse_blanks(row.label, marks)
+    return f"{label} ({name})" if label and label != name else name
 
 
 def _build_grid(kinds: int) -> Table:
@@ -144,4 +174,6 @@ def _format_row_value(row: QuestionRow | None, marks: Marks) -> str:
     if row is None:
         return ABSENT
     text = marks.clean(format_argument(row.value).replace("\n", f"{marks.newline} "))
+    if row.shows and row.shows != text:
+        return f"{_collapse_blanks(row.shows, marks)} ({text or EMPTY})"
     return f"'{text}'" if text in (ABSENT, EMPTY) else text or EMPTY

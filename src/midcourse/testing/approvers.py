@@ -6,12 +6,13 @@ from midcourse.domain.approval import Decision, Question, Verdict
 
 
 class Approves:
-    """An approver that approves everything, except sending something a second time.
+    """An approver that approves everything, except sending something a second time and, without `more`, spending beyond a ceiling.
 
     If it is asked whether something happened, it answers `doubt`.
     """
 
-    def __init__(self, once: bool = True, *, doubt: Verdict = "stop", by: str = "testing") -> None:
+    def __init__(self, once: bool = True, *, doubt: Verdict = "stop", more: bool = False, by: str = "testing") -> None:
+        self._more = more
         self._yes = Decision(verdict="approved", once=once, by=by, all_values=True)
         self._doubt = Decision(verdict=doubt, by=by)
         self.questions: list[Question] = []
@@ -27,6 +28,8 @@ class Approves:
                 return Decision(verdict="go_on", by=self._yes.by)
             case "repeat":
                 return Decision(verdict="rejected", by=self._yes.by)
+            case "more":
+                return Decision(verdict="spend_more" if self._more else "stop", by=self._yes.by)
 
 
 class Rejects:

@@ -10,8 +10,10 @@ from typing import Any, TypeVar, cast, get_args
 from midcourse.containment import Contained
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
-from midcourse.domain.observation import PICTURED, Observation, Surface, Unseen, Zone, fingerprint_of
+from midcourse.domain.observation import PICTURED, Observation, Surface, Unseen, Viewer, Zone, fingerprint_of
 from midcourse.domain.outcome import Outcome
+from midcourse.domain.replace import replace
+from midcourse.domain.skill import WorldKind
 from midcourse.errors import NotSent, SkillInvalid
 from midcourse.exception_text import describe_exception, format_traceback
 from midcourse.ports.world import Call, Catalogue, Finding
@@ -41,15 +43,22 @@ class Scene:
     """The visible screen: a titled surface and its zones. Without a fingerprint, one is computed."""
 
     def __init__(
-        self, title: str, *zones: Zone, address: str = "", origin: str = "", fingerprint: str | None = None
+        self,
+        title: str,
+        *zones: Zone,
+        address: str = "",
+        origin: str = "",
+        fingerprint: str | None = None,
+        viewer: Viewer | None = None,
     ) -> None:
         self.surface = Surface(title=title, address=address, origin=origin)
         self.zones = zones
         self.fingerprint = fingerprint
+        self.viewer = viewer
 
     def observed(self) -> Observation:
         fingerprint = self.fingerprint or fingerprint_of(self.surface, self.zones)
-        return Observation(id="", surface=self.surface, zones=self.zones, fingerprint=fingerprint)
+        return Observation(id="", surface=self.surface, zones=self.zones, fingerprint=fingerprint, viewer=self.viewer)
 
 
 def failed(reason: str, detail: str) -> Outcome:
@@ -62,12 +71,12 @@ def unreachable(detail: str) -> Outcome:
     return Outcome(status="unreachable", reason="unreachable", detail=detail)
 
 
-def no_effect(detail: str) -> Outcome:
-    """Return the outcome of an act that was tried and changed nothing that can be seen.
+def no_effect(detail: str, reason: str = "no_effect") -> Outcome:
+    """Return the outcome of an act that was tried and changed nothing that can be seen. With `not_needed` it is not tried again.
 
     Of an irreversible skill it does not say that nothing was sent: return `not_sent` for that.
     """
-    return Outcome(status="no_effect", reason="no_effect", detail=detail)
+    return Outcome(status="no_effect", reason=reason, detail=detail)
 
 
 def not_sent(reason: str, detail: str = "") -> Outcome:
@@ -115,6 +124,8 @@ class BaseWorld:
     fences: bool = True
     rebuilds: bool = False
     """Whether the same acts and looks lead a fresh session to the same state, so that a run in it can be forked."""
+    kind: WorldKind = "screen"
+    """The words in which a model that plans for it is instructed."""
     blocks: bool = True
     """Whether the world may block its thread. A host of many worlds then runs it in a separate thread."""
     _declared: Declared = Declared()
@@ -135,7 +146,7 @@ class BaseWorld:
         raise NotImplementedError(f"{type(self).__name__} does not say what is seen: give it a `look` method")
 
     def catalogue(self) -> Catalogue:
-        return self._declared.catalogue
+        return replace(self._declared.catalogue, kind=self.kind)
 
     async def open(self) -> str:
         """Begin a session. The handle is empty, because the session ends with its process, so that no other process can attach to it."""
@@ -225,7 +236,7 @@ class BaseWorld:
             return not_sent("not_by_position", f"{call.skill} needs more than a position: {where}")
         arguments = await self._with_zone(declared, call, bound)
         if arguments is None:
-            detail = f"there is no zone '{call.zone}' on the screen now ({call.target.role} '{call.target.label}')"
+            detail = f"there is no zone '{call.zone}' any more, which was {call.target.role} '{call.target.label}'"
             return not_sent("target_not_visible", detail)
         return await self._invoke(call, arguments)
 

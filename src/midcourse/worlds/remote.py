@@ -166,6 +166,10 @@ class RemoteWorld:
             return Unseen(reason="failed", detail=str(trouble))
         return decode_any(Observation | Unseen, answer)
 
+    async def settle(self) -> None:
+        with contextlib.suppress(HostFailure):  # the observation says what is wrong
+            await self._ask("/settle", Ask(epoch=self._epoch))
+
     async def read_screenshot(self, digest: str) -> bytes | None:
         try:
             answer = await self._ask("/screenshot", ScreenshotAsk(epoch=self._epoch, digest=digest))

@@ -31,12 +31,12 @@ def test_done_after_a_step_that_the_world_refused_to_send_is_contradicted():
     says = "the last step that cannot be undone, 'Order', was not sent (the account is closed)"
     assert judge(order) == Claim(contradiction=says, sending="nothing")
     assert judge(order, sends=True).contradiction == "the task must send something, and nothing was sent"
-    assert judge(order, act()) == Claim(sending="effects"), "another plan found another way"
+    assert judge(order, act()) == Claim(sending="effects", shown_by=""), "another plan found another way"
 
 
 def test_a_met_condition_verifies():
     assert judge(reason="goal_reached", checked=True).verified
-    assert judge(act(), reason="goal_reached", checked=True) == Claim(verified=True, sending="effects")
+    assert judge(act(), reason="goal_reached", checked=True) == Claim(verified=True, sending="effects", shown_by="")
 
 
 def test_a_probe_verifies_if_it_found_the_last_effect_and_nothing_is_in_doubt():
@@ -44,6 +44,13 @@ def test_a_probe_verifies_if_it_found_the_last_effect_and_nothing_is_in_doubt():
     assert not judge(act(found=True), act()).verified
     assert not judge(act("unknown", "timeout"), act(found=True)).verified
     assert judge(act("unknown", SIGNED_IN), act(found=True), act(irreversible=False)).verified
+
+
+def test_what_supports_a_claim_is_the_evidence_for_the_last_effect_that_was_no_sign_in():
+    assert judge(act(found=True), act("ok", SIGNED_IN)).shown_by == "probe"
+    assert judge(act(found=True), act()).shown_by == ""
+    assert judge(act("unknown", "timeout"), act(found=True)).shown_by is None
+    assert judge(act(found=True), reason="budget_exhausted").shown_by is None
 
 
 def test_a_sign_in_is_no_effect():
@@ -57,7 +64,8 @@ def test_what_was_sent_last_and_did_not_happen_contradicts(last: SentAct):
     assert "'Order'" in judge(act(), last).contradiction
     assert judge(last, act()).contradiction == "", "another one happened after it"
     assert judge(last, act("unknown", SIGN_IN_REFUSED)).contradiction != "", "a sign-in is not what the task is about"
-    assert judge(act(), last, checked=True) == Claim(verified=True, sending="effects"), "the world says that it is done"
+    met = Claim(verified=True, sending="effects", shown_by="")
+    assert judge(act(), last, checked=True) == met, "the world says that it is done"
 
 
 def test_a_refused_repetition_of_what_happened_contradicts_nothing():

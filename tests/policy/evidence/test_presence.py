@@ -1,5 +1,7 @@
 """A value counts as read only if a screen shows it."""
 
+from dataclasses import replace
+
 import pytest
 
 from midcourse.domain.argument import Scalar
@@ -30,6 +32,30 @@ def test_a_visible_value_is_found(value: Scalar):
 @pytest.mark.parametrize("value", ["A-4712", "", " ", None, 1049, 8, 0.5])
 def test_an_absent_value_is_not_found(value: Scalar):
     assert not is_shown(value, (SCREEN,))
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("A-4711", True),
+        ("leave at the door", True),
+        ("door", True),
+        ("do", False),
+        ("4711", True),
+        ("471", False),
+        ("711", False),
+        ("1.049,50", True),
+        ("1.049", False),
+        ("50", False),
+        ("EUR", True),
+        (7, True),
+        (471, False),
+        ("都合", True),
+    ],
+)
+def test_whole_words_and_numbers_are_told_from_parts_of_them(value: Scalar, shown: bool):
+    seen = replace(SCREEN, zones=(*SCREEN.zones, Zone(id="c", role="text", label="不都合です")))
+    assert is_shown(value, (seen,), whole=True) == shown
 
 
 def test_without_screens_no_value_is_found():

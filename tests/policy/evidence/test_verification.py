@@ -18,7 +18,15 @@ from midcourse.domain.expectation import (
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, SIGNED_IN, Outcome, Status
 from midcourse.domain.skill import Effect
-from midcourse.policy.evidence.verification import Sight, describe, describe_unmet, explain_undecided, holds, judge
+from midcourse.policy.evidence.verification import (
+    Sight,
+    describe,
+    describe_unmet,
+    explain_undecided,
+    holds,
+    judge,
+    why_no_evidence,
+)
 
 BUTTON = Zone(id="z1", role="button", label="Order", state=(("enabled", True), ("hint", "two left")))
 FORM = Observation(
@@ -61,6 +69,8 @@ def sight(after: Observation | None, expect: Expectation | None = EXPECT, absent
         (ZoneHasState(state="enabled", value=True, label="Cancel"), False),
         (ZoneHasState(state="colour", value=None), False),
         (TextContains(text="rder"), True),
+        (TextContains(text="t*left"), True),
+        (TextContains(text="left*two"), False),
         (TextContains(text="two"), True),
         (TextContains(text="Form"), True),
         (TextContains(text="shop.test"), False),
@@ -297,3 +307,53 @@ def test_that_nothing_was_sent_is_believed_unless_the_screen_shows_what_was_expe
 def test_a_change_that_was_expected_disputes_a_refusal_and_decides_nothing() -> None:
     changed = judge("irreversible", REFUSAL, sight(ERROR, expect=all_of(FingerprintChanged())))
     assert (changed.status, changed.reason, changed.evidence, changed.claimed) == ("unknown", DISPUTED, "", False)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "true"),
+    [
+        ("max*", "maximum", True),
+        ("*", "anything", True),
+        ("*[1]?", "row [1]?", True),
+        ("m*m", "max", False),
+        ("max", "maximum", False),
+        ("1*", 17, True),
+        ("*", None, False),
+    ],
+)
+def test_a_star_in_a_wanted_state_stands_for_anything(wanted: str, found: str | int | None, true: bool) -> None:
+    seen = replace(FORM, zones=(replace(BUTTON, state=(("value", found),)),))
+    assert holds(all_of(ZoneHasState(state="value", value=wanted, label="Order")), seen) is true
+
+
+@pytest.mark.parametrize(
+    ("checks", "useless"),
+    [
+        ((TextContains(text="Thank you"),), False),
+        ((TextContains(text="Order"),), True),
+        ((ZoneGone(label="Order"),), True),
+        ((FingerprintChanged(),), True),
+        ((ZoneGone(label="Order"), TextContains(text="Thank you")), False),
+        ((ZoneGone(label="Order"), TextContains(text="two left")), True),
+        ((), False),
+    ],
+)
+def test_an_expectation_that_cannot_be_evidence_is_known_before_the_act(
+    checks: tuple[Check, ...], useless: bool
+) -> None:
+    why = why_no_evidence(Expectation(checks=checks, says="it is done"), FORM)
+    assert ("proves nothing" in why) is useless
+
+
+@pytest.mark.parametrize("pattern", ["cranes [Harbour wiki]", "*[Harbour wiki]", "cranes [[]Harbour*"])
+def test_brackets_of_a_title_may_be_written_as_they_are_on_the_screen(pattern: str) -> None:
+    wiki = replace(FORM, surface=Surface(title="cranes [Harbour wiki]"))
+    assert holds(Expectation(checks=(SurfaceMatches(pattern=pattern),)), wiki)
+    assert not holds(Expectation(checks=(SurfaceMatches(pattern=pattern),)), FORM)
+
+
+def test_brackets_of_a_label_may_be_written_as_they_are_on_the_screen() -> None:
+    edit = replace(BUTTON, label="Edit this page [e]")
+    check = ZoneAppears(label="Edit this page [e]", role="button")
+    assert holds(Expectation(checks=(check,)), replace(FORM, zones=(edit,)))
+    assert not holds(Expectation(checks=(check,)), FORM)

@@ -8,6 +8,7 @@ import pytest
 from midcourse.agent.start import new_run
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import Failure, FailureRule, Track
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Counts, Run
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
@@ -47,8 +48,13 @@ def test_what_may_pass_is_retried_three_times_and_then_counts_as_high(reason: st
 
 
 @pytest.mark.parametrize("reason", STRUCTURAL)
-def test_structural_failures_stop_unless_told_not_to(reason: str) -> None:
-    assert decided(a_run(), reason) == Recovery(answer="stop", hopeless=True)
+def test_structural_failures_stop_where_no_plan_without_the_step_may_be_made(reason: str) -> None:
+    stop = Recovery(answer="stop", hopeless=True)
+    assert decided(a_run(), reason).answer == "replan"
+    assert decided(replace(a_run(), format=3), reason) == stop
+    assert decided(a_run(), reason, step=None) == stop
+    for name in ("max_error_replans", "auto_replan", "max_replans", "max_calls"):
+        assert decided(replace(a_run(), limits=replace(Limits(), **{name: 0})), reason) == stop
     assert answer(reason, structural_stop=False) == "replan"
 
 
@@ -167,6 +173,7 @@ def test_between_two_plans_after_failures_some_time_has_to_pass_more_each_time()
     assert replan_delay(Run(id="run")) == 0.0, "the first waits for nothing"
     assert [at(n, 0.0) for n in (1, 2, 3)] == [5.0, 10.0, 20.0]
     assert (at(1, 4.0), at(1, 5.0), at(1, 60.0)) == (1.0, 0.0, 0.0)
+    assert at(1, 5.0 - 2e-7) == 0.0, "no wait is so short, and a look in its place would lead here again"
     assert at(30, 0.0) == 60.0
 
 

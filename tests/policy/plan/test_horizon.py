@@ -7,7 +7,7 @@ import pytest
 
 from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.budget import Limits
-from midcourse.domain.expectation import Expectation, Probe, TextContains
+from midcourse.domain.expectation import Expectation, Probe, TextContains, ZoneAppears
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft, Step, Target
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
@@ -189,6 +189,69 @@ def test_so_many_plans_keep_to_what_is_visible() -> None:
     assert not may_plan_beyond(Limits(), 99)
     assert may_plan_beyond(Limits(visible_plans=0), 0)
     assert [may_plan_beyond(Limits(visible_plans=2), made) for made in range(4)] == [False, False, True, True]
+
+
+ON = "Rename *"
+TYPE = Draft(zone="textbox:New name", skill="type", arguments={"text": "a"}, on=ON)
+SAVE = Draft(zone="button:Save", skill="open", on=ON)
+CLICK_ON = click("button:Save", on=ON)
+
+
+@pytest.mark.parametrize(
+    ("drafts", "kept", "repaired"),
+    [
+        ((OPEN, TYPE, CLICK_ON), "open type click", ""),
+        ((OPEN, TYPE, CLICK_ON, REST), "open type click __replan__", ""),
+        ((CLICK_ON, TYPE), "click type", ""),
+        ((OPEN, TYPE, click("z2")), "open type __replan__", "1 step after those for the next screen dropped"),
+        ((OPEN, click("z2"), TYPE), "open __replan__", "2 steps after it dropped"),
+        (
+            (OPEN, replace(CLICK_ON, transition=True), TYPE),
+            "open click __replan__",
+            "1 step after it dropped: that screen was not observed yet",
+        ),
+        ((OPEN, SAVE), "open __replan__", "open cannot be planned for a screen that was not observed yet"),
+        ((OPEN, replace(SEND, zone="button:Save", on=ON)), "open __replan__", "send cannot be planned for a screen"),
+        ((OPEN, click("Save", on=ON)), "open __replan__", "a zone is named as role:label, and not 'Save'"),
+        ((OPEN, click("button:Save", on="**")), "open __replan__", "'**' names no screen"),
+        (
+            (OPEN, replace(TYPE, arguments={"text": Reference(source="secret", name="pin")})),
+            "open __replan__",
+            "a secret is only given to a field that was observed",
+        ),
+        ((GHOST, OPEN, TYPE), "", "cut before step 2"),
+        ((click("z1", on="Mail"), click("z2")), "click click", ""),
+    ],
+)
+def test_steps_for_one_screen_that_was_not_seen_are_held_if_they_send_nothing(
+    drafts: tuple[Draft, ...], kept: str, repaired: str
+) -> None:
+    plan = resolved(*drafts, final=None if REST in drafts else True)
+    assert " ".join(step.skill or step.zone for step in plan.steps) == kept
+    assert (repaired in "; ".join(plan.repairs)) if repaired else not plan.repairs
+    assert all(bool(step.on) == (":" in step.zone) for step in plan.steps)
+
+
+def test_a_held_step_is_known_by_what_it_names() -> None:
+    held = resolved(OPEN, TYPE, final=True).steps[1]
+    assert held.target == Target(surface=ON, role="textbox", label="New name")
+    assert (held.on, build_planned_step(held).on) == (ON, ON)
+
+
+def test_an_expectation_that_holds_is_dropped_unless_a_dialog_may_hide_what_is_to_go() -> None:
+    step = click(expect=Expectation(checks=(ZoneAppears(label="Two"),)))
+    for zones, kept in ((SEEN.zones, False), ((*SEEN.zones, Zone(id="d", role="dialog", label="Sure?")), True)):
+        scope = Scope(task=TASK, observation=replace(SEEN, zones=zones), catalogue=CATALOGUE)
+        plan = resolve((step,), True, 1, scope)
+        assert bool(plan.steps[0].expect) == kept
+        assert bool(plan.repairs) != kept
+
+
+def test_a_step_on_a_control_without_a_name_says_what_it_may_be() -> None:
+    bin_icon = Zone(id="z1", role="button", label="", state=(("hint", "trash"),))
+    scope = Scope(task=TASK, observation=replace(SEEN, zones=(bin_icon,)), catalogue=CATALOGUE)
+    (step,) = resolve((click(),), True, 1, scope).steps
+    assert step.says == "click (trash)"
 
 
 def test_a_step_carries_what_its_skill_knows_unless_it_says_otherwise() -> None:

@@ -109,8 +109,9 @@ async def press_button(hand: Hand) -> Outcome:
 
 
 async def send_several(hand: Hand, number: int, *, failing: int, path: str = "/beat") -> None:
-    """Let the page send as many by itself, and wait until so many of them have failed, because too many are held."""
-    script = f"() => {{ failed = 0; for (let i = 0; i < {number}; i++) fetch(`{path}`, {{method: 'POST'}}).catch(() => failed++) }}"
+    """Let the page send as many of different kinds by itself, and wait until so many have failed, because too many are held."""
+    body = "new URLSearchParams({about: 'abcdefghijkl'[i]})"
+    script = f"() => {{ failed = 0; for (let i = 0; i < {number}; i++) fetch(`{path}`, {{method: 'POST', body: {body}}}).catch(() => failed++) }}"
     await page_of(hand).evaluate(script)
     await page_of(hand).wait_for_function(f"failed === {failing}")
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from midcourse.worlds.browser.egress.background import generalize_path
 from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.request import Request
-from midcourse.worlds.browser.learn import PolicyLearner, generalize_path, learn_policy, open_attended, propose_policy
+from midcourse.worlds.browser.learn import PolicyLearner, learn_policy, open_attended, propose_policy
 from tests.worlds.browser.site import Answer, Site
 
 SHOP = "https://shop.example"

@@ -139,7 +139,7 @@ async def test_other_skills_say_which_ones_work_at_a_position(hand: Hand, site: 
     await show(hand, site, CANVAS.replace("ACTION", "0"))
     refused = await act_at(hand, "select", pictured(), option="A")
     assert refused.reason == "not_by_position"
-    assert "click, type, clear, hover, scroll, drag, read, extract" in refused.detail
+    assert "click, type, append, clear, hover, scroll, drag, read, extract" in refused.detail
 
 
 async def test_a_secret_is_not_typed_at_a_position(hand: Hand, site: Site) -> None:
@@ -196,7 +196,12 @@ DONE = Zone(id="text-thank-you", role="text", label="Thank you", bounds=(10, 300
 async def run(site: Site, folder: Path, approver: Approves | Rejects) -> Result:
     """Run a task in which a reader finds the button and a planner clicks it. The site's log has the effects."""
     site.pages["/page"] = Answer(CANVAS.replace("ACTION", ORDER))
-    click = Draft(zone="button-order", skill="click", expect=Expectation(checks=[SurfaceMatches(pattern="Ordered")]))
+    click = Draft(
+        zone="button-order",
+        skill="click",
+        says="Order it",
+        expect=Expectation(checks=[SurfaceMatches(pattern="Ordered")]),
+    )
     agent = Agent(
         Browser(f"{site.url}/page", quiet_seconds=0.03),
         Scripted(PlanDraft(steps=(click, Draft(zone=REPLAN))), PlanDraft(verdict="done")),

@@ -1,10 +1,12 @@
 """Every skill on a real page, and its message when something is in the way."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from midcourse.domain.observation import Zone
+from midcourse.worlds.browser import Browser
 from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 
@@ -405,6 +407,33 @@ async def test_upload_into_a_field_and_by_way_of_a_button(visitor: Visitor, tmp_
     assert (await visitor.on("Photo", "upload", path=str(tmp_path / "none"))).reason == "no_such_file"
 
 
+async def test_only_a_file_that_somebody_named_is_uploaded(
+    visitor: Visitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "key").write_text("secret")
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "me.png").write_bytes(b"png")
+    await visitor.visit("<input type=file aria-label=Photo>")
+    assert isinstance(visitor.world, Browser)
+
+    async def upload(path: str, *, uploads: str | None = None, named: bool = False) -> str:
+        monkeypatch.setattr(visitor.world, "_options", replace(visitor.world._options, uploads=uploads))
+        call = visitor.call("upload", await visitor.zone("Photo"), path=path)
+        outcome = await visitor.world.act(call if named else replace(call, named_files=()))
+        assert outcome.status == "ok" or "--file" in outcome.detail or "may be uploaded" in outcome.detail
+        return outcome.reason or str(await visitor.state("Photo", "value"))
+
+    assert await upload(str(tmp_path / "key")) == "not_allowed"
+    assert await upload(str(tmp_path / "none")) == "not_allowed"  # not even whether it exists
+    folder = str(tmp_path / "photos")
+    for outside in ("../key", str(tmp_path / "key")):
+        assert await upload(outside, uploads=folder, named=True) == "not_allowed"
+    assert await upload("me.png", uploads="", named=True) == "not_allowed"
+    assert await visitor.state("Photo", "value") is None
+    assert await upload("me.png", uploads=folder) == "me.png"
+    assert await upload(str(tmp_path / "key"), named=True) == "key"
+
+
 # --- the mouse elsewhere
 
 
@@ -426,7 +455,8 @@ async def test_scroll_the_page_and_a_container_in_it(visitor: Visitor):
     assert await visitor.state("End", "seen") is False
     ok(await visitor.do("scroll", page, amount=9))
     assert await visitor.state("End", "seen") is None
-    assert (await visitor.do("scroll", page, direction="down")).status == "no_effect"
+    end = await visitor.do("scroll", page, direction="down")
+    assert (end.status, end.reason) == ("no_effect", "not_needed")  # the end of a page is no passing trouble
     ok(await visitor.do("scroll", page, direction="up", amount=9))
     before = (await visitor.zone("Deep")).bounds
     ok(await visitor.on("Top", "scroll", amount=2))

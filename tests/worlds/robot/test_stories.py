@@ -6,11 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.agent.agent import build_agent
+from midcourse.agent.agent import Agent, build_agent
 from midcourse.agent.wiring import load_job
 from midcourse.domain.result import Result
+from midcourse.domain.task import Task
 from midcourse.history.journal import result_json
+from midcourse.store.memory import MemoryStore
+from midcourse.testing import Scripted
+from midcourse.worlds import Robot
 from midcourse.worlds.simulated import read_effects
+from tests.scenarios.stage import pick, plan
 
 pytestmark = pytest.mark.slow
 
@@ -26,8 +31,11 @@ async def run(task: str, folder: Path, **settings: object) -> Result:
 async def test_a_cube_out_of_reach_ends_the_run_after_one_attempt(tmp_path: Path) -> None:
     result = await run("far_cube", tmp_path)
     assert (result.success, result.final_reason) == (False, "structural_failure")
-    assert (result.executions, result.planner_calls) == (1, 1)
-    assert result.final_detail == f"pick failed: unreachable — {IK}"
+    assert (result.executions, result.planner_calls) == (1, 2)
+    assert (
+        result.final_detail
+        == f"pick failed: unreachable — {IK}; the planner, asked once for another way, planned it again"
+    )
 
 
 async def test_with_the_settings_of_a_plain_loop_a_cube_out_of_reach_takes_three_cycles(tmp_path: Path) -> None:
@@ -61,4 +69,16 @@ async def test_a_cube_out_of_reach_ends_the_sorting_after_one_try(tmp_path: Path
     job = replace(job, file=replace(job.file, world=replace(job.file.world, options=options)))
     result = await build_agent(job, tmp_path, None).run(job.task, run_id="run")
     assert (result.final_reason, result.executions) == ("structural_failure", 1)
-    assert result.final_detail == f"pick failed: unreachable — {IK}"
+    assert (
+        result.final_detail
+        == f"pick failed: unreachable — {IK}; the planner, asked once for another way, planned it again"
+    )
+
+
+async def test_the_other_cube_that_the_goal_names_is_picked_up_if_the_first_is_out_of_reach() -> None:
+    robot = Robot(objects="red_cube=1.2,0.0 blue_cube=0.45,0.1")
+    tries = Scripted(*(plan(pick(cube), final=True) for cube in ("red_cube", "blue_cube")))
+    agent = Agent(robot, tries, store=MemoryStore())
+    result = await agent.run(Task(goal="Pick up the red cube. If it cannot be reached, pick up the blue cube instead"))
+    assert (result.final_reason, result.executions, result.planner_calls) == ("plan_complete", 2, 2)
+    assert [one.get("object") for one in robot.effects.present(float("inf"))] == ["blue_cube"]

@@ -8,7 +8,7 @@ from midcourse.domain.approval import Question
 from midcourse.domain.argument import Scalar
 from midcourse.domain.result import Result
 from midcourse.presentation.question import TITLES
-from midcourse.presentation.result import headline
+from midcourse.presentation.result import LONGEST_FOR_MODELS, headline, shorten_value
 
 Status: TypeAlias = Literal["done", "pending", "rejected", "failed", "unknown", "refused"]
 """`unknown`: something irreversible may have happened. `refused`: the call itself makes no sense, and nothing was started."""
@@ -33,6 +33,8 @@ class ToolAnswer:
     run: str = ""
     verified: bool = False
     """Whether a check or a probe found that the task is done."""
+    answer: str = ""
+    """What the run tells the user. Its planner's word."""
     data: dict[str, Scalar]
     """The output of the run."""
     did: tuple[str, ...] = ()
@@ -57,7 +59,8 @@ def answer_of(result: Result) -> ToolAnswer:
         says=f"{headline(result)}{detail}",
         run=result.run,
         verified=result.verified,
-        data=dict(result.data),
+        answer=result.answer,
+        data={name: shorten_value(value, result.run, LONGEST_FOR_MODELS) for name, value in result.data},
         did=tuple(step.says or step.skill for step in lasting),
         next=CLAIMED if result.success and not result.verified else NEXT[status],
     )

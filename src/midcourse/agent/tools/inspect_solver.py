@@ -85,6 +85,8 @@ class EvaluationApprover:
                 return Decision(verdict="go_on", by=by, guidance="There is no user to ask. Decide it yourself.")
             case "stuck":
                 return Decision(verdict="go_on", by=by)
+            case "more":
+                return Decision(verdict="stop", by=by)
 
 
 @dataclass

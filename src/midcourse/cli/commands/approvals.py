@@ -19,6 +19,7 @@ ANSWERS: "dict[str, tuple[Verdict, str]]" = {
     "did_not_happen": ("did_not_happen", "it is looked for once more, and may then be done again"),
     "go_on": ("go_on", "it plans again"),
     "send_again": ("send_again", "it is sent again, exactly as shown"),
+    "spend_more": ("spend_more", "it continues, and may spend exactly that much more"),
     "stop": ("stop", "it ends here"),
 }
 
@@ -45,7 +46,11 @@ Shown = Annotated[
     ),
 ]
 ForTheRun = Annotated[
-    bool, typer.Option("--for-run", help="Approve exactly this for as often as the run needs it, instead of once.")
+    bool,
+    typer.Option(
+        "--for-run",
+        help="Approve exactly this for as often as the run needs it, and what the question says that this covers, instead of once.",
+    ),
 ]
 Changes = Annotated[
     list[str] | None,
@@ -150,7 +155,7 @@ def answer(
     set_: Fleet = None,
     json: Json = False,
 ) -> int:
-    """Answer a run that asks whether something happened, or that passes on a question of its planner.
+    """Answer a run that asks whether something happened, or whether it may spend more, or that passes on a question of its planner.
 
     Look for yourself first: the run believes you. Only if evidence now says
     that it did happen, you are shown that and asked again. To give advice to a run without an open question, use `midcourse guide`.

@@ -39,6 +39,7 @@ WHAT = {
     "stuck": "how to continue",
     "question": "a question of the planner",
     "repeat": "whether to send something again",
+    "more": "whether to spend more",
 }
 MOST = 100
 """The maximum number of questions that are listed."""
@@ -152,7 +153,7 @@ async def _confirm(question: Question, decision: Decision, *, json: bool) -> Dec
     try:
         shown = await prompt.show(_build_panel(question, prompt.width, prompt.marks))
         unseen = why_unseen(question, in_full=shown)
-        if await prompt.choose(SURE) != "y" or (unseen and not await prompt.confirm_unseen(unseen)):
+        if (await prompt.choose(SURE))[0] != "y" or (unseen and not await prompt.confirm_unseen(unseen)):
             return None
         return replace(decision, all_values=bool(unseen))
     except (Interrupted, InputEnded):
@@ -196,8 +197,10 @@ def _question_json(question: Question) -> dict[str, object]:
         "page": question.page,
         "appeared": question.appeared,
         "unmet": question.unmet,
+        "picture": question.picture,
         "contradicted": question.contradicted,
         "earlier": [{"sent_at": request.at, "finding": request.finding} for request in question.earlier],
         "detail": question.detail,
+        "more": json_format.loads(encode(question.more)) if question.more else None,
         "expires_at": question.expires_at,
     }

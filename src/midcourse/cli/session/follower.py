@@ -27,7 +27,9 @@ QUIT = Choice(key=LEAVE, label="[q]uit", leads_to="leave it as it is; `midcourse
 TAKE = Choice(key="t", label="[t]ake over", leads_to="act in its world yourself, then continue")
 PAUSED = (
     Choice(key="r", label="[r]esume", leads_to="look at the world again, then continue"),
-    Choice(key="g", label="[g]uide", leads_to="give the planner advice for its next plan, and continue"),
+    Choice(
+        key="g", label="[g]uide", leads_to="give the planner advice for its next plan, and continue", takes_words=True
+    ),
     TAKE,
     CANCEL,
     QUIT,
@@ -163,8 +165,8 @@ class RunFollower:
                 prompt.print(line)
             prompt.print(Text(title, "bold magenta"))
             try:
-                choice = await prompt.choose(choices)
-                if choice == "g":
+                choice, guidance = await prompt.choose(choices)
+                if choice == "g" and not guidance:
                     guidance = await prompt.line("Advice for the planner: ")
                 elif choice == TAKE.key:
                     await self._take_over(prompt)

@@ -20,7 +20,7 @@ CHOICES = (
     Choice(key="w", label="[w]atch", leads_to="continue watching"),
     Choice(key="p", label="[p]ause", leads_to="after the current step, until it is resumed"),
     Choice(key="r", label="[r]esume", leads_to="end a pause: look at the world again, then continue"),
-    Choice(key="g", label="[g]uide", leads_to="give the planner advice for its next plan"),
+    Choice(key="g", label="[g]uide", leads_to="give the planner advice for its next plan", takes_words=True),
     CANCEL,
     LEFT_ALONE,
 )

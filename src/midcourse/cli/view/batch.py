@@ -113,17 +113,15 @@ class Board(Watcher):
         width = min(width, WIDEST)
         needed = HEAD + self._batch.concurrency + LATEST
         inner, most = max(20, width - 4), max(4, min(height - 2, TALLEST - 2, needed))
-        lines = self._lines_of(inner, most, now)
-        hint = f"{self._batch.id} {self._marks.dot} {hint}"
-        return draw_frame(lines[:most], self._batch.job.name, hint, self._marks, width=width, height=most + 2)
-
-    def _lines_of(self, width: int, most: int, now: float) -> list[Text]:
-        head = [self._bar(width), *self._counts(width), self._time(now)]
+        head = [self._bar(inner), *self._counts(inner), self._time(now)]
         gap = [Text("")] if most >= 14 else []
         room = most - len(head) - 2 * len(gap)
-        running = self._running_lines(width, max(1, room), now)
-        latest = self._latest_lines(width, room - len(running) - len(gap))
-        return [*head, *gap, *running, *(gap if latest else []), *latest]
+        running = self._running_lines(inner, max(1, room), now)
+        newest = self._latest[::-1][: max(0, room - len(running) - len(gap))]
+        latest = [self._latest_line(row, end, inner) for row, end in newest]
+        lines = [*head, *gap, *running, *(gap if latest else []), *latest]
+        hint = f"{self._batch.id} {self._marks.dot} {hint}"
+        return draw_frame(lines[:most], self._batch.job.name, hint, self._marks, width=width, height=most + 2)
 
     def _bar(self, width: int) -> Text:
         share = self.ended_rows / self.rows
@@ -184,9 +182,6 @@ class Board(Watcher):
         label, status = self._columns(running.row.label, width - len(head))
         words = self._marks.fit(running.view.status(now), status)
         return Text.assemble((head, "cyan"), (label, ""), (words, "dim"))
-
-    def _latest_lines(self, width: int, most: int) -> list[Text]:
-        return [self._latest_line(row, end, width) for row, end in self._latest[::-1][: max(0, most)]]
 
     def _latest_line(self, row: BatchRow, end: RowEnd, width: int) -> Text:
         if end.success:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from midcourse.domain.plan import REPLAN, PlanVersion, Step
 from midcourse.domain.run import Run
+from midcourse.policy.spending import MICRO, compute_ceiling
 from midcourse.ports.store import JournalRow
 from midcourse.presentation.narration import LogLine, Narrator, Tone
 from midcourse.presentation.status import StepStatus, run_status, step_status
@@ -193,7 +194,10 @@ class RunView:
         run, plan = self._run, self._plan
         if run is None or plan is None:
             return [Text("No plan yet", "dim")]
-        head = self._plan_head(plan, width, 2 if roomy else 1)
+        label = f"Plan {plan.version}  "
+        why = self.marks.wrap(plan_reason(plan), width - len(label), 2 if roomy else 1)
+        head = [Text.assemble((label, "bold"), (why[0], "italic"))]
+        head += [Text(" " * len(label) + line, "italic") for line in why[1:]]
         repairs: list[Text] = [Text(self.marks.fit(f"repaired: {repair}", width), "yellow") for repair in plan.repairs]
         if len(repairs) > 2:
             repairs = [*repairs[:1], Text(f"repaired: {len(repairs) - 1} more", "yellow")]
@@ -201,12 +205,6 @@ class RunView:
             repairs = []
         steps = self._step_window(run, plan, width, max(1, most - len(head) - len(repairs)))
         return [*head, *repairs, *steps][:most]
-
-    def _plan_head(self, plan: PlanVersion, width: int, most: int) -> list[Text]:
-        label = f"Plan {plan.version}  "
-        why = self.marks.wrap(plan_reason(plan), width - len(label), most)
-        first = Text.assemble((label, "bold"), (why[0], "italic"))
-        return [first, *(Text(" " * len(label) + line, "italic") for line in why[1:])]
 
     def _step_window(self, run: Run, plan: PlanVersion, width: int, most: int) -> list[Text]:
         """Lines for as many steps as fit, including the current one, and for the number of steps that are left out."""
@@ -257,13 +255,12 @@ class RunView:
     def _latest_log_lines(self, width: int, most: int, *, gap: bool) -> list[Text]:
         if most <= 0:
             return []
-        lead = [Text("")] if gap and most > 1 else []
-        latest = self._log_lines[-(most - len(lead)) :]
-        return [*lead, *(self._log_line(line, width) for line in latest)]
-
-    def _log_line(self, line: LogLine, width: int) -> Text:
-        at = f"{format_elapsed(line.at - self.started_at()):>5}  "
-        return Text.assemble((at, "dim"), (self.marks.fit(line.text, width - len(at)), STYLES[line.tone]))
+        lines = [Text("")] if gap and most > 1 else []
+        for line in self._log_lines[-(most - len(lines)) :]:
+            at = f"{format_elapsed(line.at - self.started_at()):>5}  "
+            words = self.marks.fit(line.text, width - len(at))
+            lines.append(Text.assemble((at, "dim"), (words, STYLES[line.tone])))
+        return lines
 
 
 # --- the budget as bars
@@ -280,19 +277,19 @@ class Meter:
 
 
 def meters_of(run: Run, now: float) -> Iterator[Meter]:
-    limits, counts, used = run.limits, run.counts, run.budget.committed
+    limits, counts, used, ceiling = run.limits, run.counts, run.budget.committed, compute_ceiling(run)
     replans = counts.replans + (counts.extensions if limits.count_extensions else 0)
-    yield _count_meter("calls", used.calls, limits.max_calls)
+    yield _count_meter("calls", used.calls, ceiling.calls)
     yield _count_meter("segments", counts.segments, limits.max_segments)
     yield _count_meter("replans", replans, limits.max_replans)
     active = active_seconds(run, now)
     most = limits.max_wall_seconds
     yield Meter(label="time", share=active / most, figures=f"{format_seconds(active)}/{format_seconds(most)}")
     if limits.max_tokens is not None:
-        yield _count_meter("tokens", used.tokens, limits.max_tokens)
+        yield _count_meter("tokens", used.tokens, ceiling.tokens)
     if limits.max_cost_usd is not None:
-        spent = used.microusd / 1e6
-        yield Meter(label="cost", share=spent / limits.max_cost_usd, figures=f"${spent:.2f}/${limits.max_cost_usd:g}")
+        spent, most = used.microusd / MICRO, ceiling.microusd / MICRO
+        yield Meter(label="cost", share=spent / most, figures=f"${spent:.2f}/${most:g}")
 
 
 def active_seconds(run: Run, now: float) -> float:

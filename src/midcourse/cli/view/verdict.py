@@ -12,6 +12,7 @@ from rich.text import Text
 
 from midcourse.config.defaults import NO_APPROVER, NO_APPROVER_BEFORE
 from midcourse.domain.events import ApprovalDecided
+from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.result import Result
 from midcourse.errors import RunPruned
 from midcourse.ports.store import Store
@@ -20,7 +21,9 @@ from midcourse.presentation.result import (
     EFFECTS,
     UNDECIDED_UNASKED,
     Sent,
+    describe_checks,
     describe_counts,
+    describe_values,
     describe_ways,
     effect_lines,
     headline,
@@ -28,7 +31,7 @@ from midcourse.presentation.result import (
     suggest_next,
     tone_of,
 )
-from midcourse.presentation.vocabulary import format_argument, pluralize
+from midcourse.presentation.vocabulary import pluralize
 from midcourse.terminal.output import Marks
 
 ALL = 10**6
@@ -53,6 +56,8 @@ class Verdict:
     """What was sent into the world, with the evidence for its outcome."""
     effects: tuple[str, ...] = ()
     """The lines of the world's own log, if it keeps one in the run's folder."""
+    page: str = ""
+    """The address of the last screen, if it has one that a person can look at."""
     save_as: str = ""
     """The command that makes a task file of the run, if it was not started from one."""
 
@@ -75,9 +80,11 @@ class Verdict:
         """The rows of the panel: label and text. A row without a label continues the one above."""
         result = self.result
         why = result.final_reason + (f" {marks.dash} {result.final_detail}" if result.final_detail else "")
-        rows = [("goal", Text(marks.clean(result.goal), "bold")), ("why", Text(marks.clean(why)))]
+        rows = answer_rows(result, marks)
+        rows += [("goal", Text(marks.clean(result.goal), "bold")), ("why", Text(marks.clean(why)))]
         if self.unattended:
             rows.append(("", Text(self.unanswered, "yellow")))
+        rows += _label_lines("checked", [Text(line) for line in describe_checks(result)], most, marks)
         rows.append(("took", Text(describe_counts(result))))
         rows += [("", Text(line)) for line in describe_ways(result)]
         rows += _label_lines("done", self._completed_lines(marks), most, marks)
@@ -88,15 +95,12 @@ class Verdict:
                 "world", [Text(text), *(Text(marks.clean(line), "dim") for line in self.effects)], most, marks
             )
         rows += _label_lines("failed", self._attempt_lines(marks), most, marks)
-        data = [Text(marks.clean(f"{name} = {format_argument(value)}"), "cyan") for name, value in result.data]
-        rows += _label_lines("data", data, most, marks)
-        if result.missing:
-            rows.append(("missing", Text(marks.clean(", ".join(result.missing)), "yellow")))
         if self.folder is not None:
             rows.append(("files", Text(marks.clean(str(self.folder / "result.json")))))
             rows.append(("", Text(marks.clean(str(self.folder / "journal.jsonl")))))
-        rows.append(("next", Text(suggest_next(result, self.unattended))))
-        if self.save_as:
+        if advice := suggest_next(result, self.unattended, self.page):
+            rows.append(("next", Text(marks.clean(advice))))
+        if self.save_as and result.success:
             rows.append(("save", Text(self.save_as)))
             if len(self.sent) > 1:
                 learned = f"midcourse policy propose {result.run} > origins.toml"
@@ -109,12 +113,20 @@ class Verdict:
         print_verdict(rows, headline(self.result), sign, self.style, self.result.run, console, marks)
 
     def _completed_lines(self, marks: Marks) -> list[Text]:
-        def format_step(words: str, doubtful: bool) -> Text:
-            sign = (f"{marks.unknown} ", "yellow") if doubtful else (f"{marks.done} ", "green")
-            return Text.assemble(sign, marks.clean(words), (" (may have happened)", "yellow") if doubtful else "")
+        def format_step(step: CompletedStep) -> Text:
+            sign = (f"{marks.unknown} ", "yellow") if step.doubtful else (f"{marks.done} ", "green")
+            more = (
+                " (may have happened)"
+                if step.doubtful
+                else " (what its page would have sent waited)"
+                if step.unsent
+                else ""
+            )
+            return Text.assemble(
+                sign, marks.clean(step.says or f"{step.skill} {step.target}".strip()), (more, "yellow")
+            )
 
-        steps = self.result.completed
-        return [format_step(step.says or f"{step.skill} {step.target}".strip(), step.doubtful) for step in steps]
+        return [format_step(step) for step in self.result.completed]
 
     def _attempt_lines(self, marks: Marks) -> list[Text]:
         lines: dict[str, int] = {}
@@ -125,6 +137,18 @@ class Verdict:
             lines[line] = lines.get(line, 0) + 1
         times = [(line, f", {often} times" if often > 1 else "") for line, often in lines.items()]
         return [Text.assemble((f"{marks.failed} ", "red"), line, (often, "dim")) for line, often in times]
+
+
+def answer_rows(result: Result, marks: Marks) -> list[tuple[str, Text]]:
+    """What the run returned: the answer with its lines, and each value with what is known about where it comes from."""
+    lines = [Text(marks.clean(line), "bold") for line in result.answer.splitlines()]
+    rows = _label_lines("answer", lines, ALL, marks)
+    rows += _label_lines(
+        "data", [Text(marks.clean(f"{name} = {words}"), "cyan") for name, words in describe_values(result)], ALL, marks
+    )
+    if result.missing:
+        rows.append(("missing", Text(marks.clean(", ".join(result.missing)), "yellow")))
+    return rows
 
 
 def sent_line(sent: Sent, marks: Marks) -> Text:
@@ -153,8 +177,19 @@ async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdi
         folder=folder,
         unattended=unattended,
         sent=await sent_effects(store, result.run),
+        page=await _find_page(store, result.run),
         effects=effect_lines(folder / EFFECTS) if folder else (),
     )
+
+
+async def _find_page(store: Store, run_id: str) -> str:
+    """The address of the last screen of a browser; empty if there is none, or it was pruned."""
+    run, _ = await store.load(run_id)
+    with suppress(RunPruned):
+        seen = await store.observation(run_id, run.seen.id) if run.seen else None
+        if seen is not None and seen.surface.address.startswith(("http://", "https://")):
+            return seen.surface.address
+    return ""
 
 
 def print_verdict(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import cast, get_args
 
+from midcourse.config.output import read_output_schema
 from midcourse.config.settings import Settings
 from midcourse.config.task.notation import Notation
 from midcourse.config.toml_table import Table
@@ -81,6 +82,7 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
         "files",
         "inputs",
         "output",
+        "output_schema",
         "done_when",
         "world",
         "planner",
@@ -96,12 +98,17 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
         raise root.make_error("", "there is no [world]; add one with at least a name")
     world = _read_world(root.get_table("world"), notation)
     output = root.get_table("output")
+    schema = notation.read_text(root, "output_schema", "")
+    if schema and output.values:
+        raise root.make_error("output_schema", "give either it or [output]")
     return TaskFile(
         task=Task(
             goal=notation.read_text(root, "goal"),
             world=world.name,
             inputs=notation.inputs,
-            output=tuple(_read_field(output, name) for name in output),
+            output=read_output_schema(schema, "output_schema")
+            if schema
+            else tuple(_read_field(output, name) for name in output),
             done_when=notation.read_condition(root.get_table("done_when")) if "done_when" in root else None,
             sends=bool(root.get_flag("sends")),
             secrets=root.get_texts("secrets"),

@@ -26,6 +26,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
+from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.planners import Once, Rule, ZonePattern
 from midcourse.policy.spelling import describe_unknown
@@ -79,7 +80,11 @@ class Notation:
         if alone is None:
             return self._fill_in(table, key, value)
         source, name = cast(Source, alone[1]), alone[2]
-        known = {"input": tuple(dict(self.inputs)), "secret": self.secrets, "file": self.files}
+        known = {
+            "input": tuple(dict(self.inputs)),
+            "secret": self.secrets,
+            "file": (*Task(goal="", files=self.files).file_paths, *self.files),
+        }
         if source in known and name not in known[source]:
             raise table.make_error(key, describe_unknown(source, name, known[source]))
         return Reference(source=source, name=name)

@@ -33,6 +33,8 @@ class Lesson:
     """Digest of the failure and where it occurred (`policy/failure/signature.py`)."""
     signature: str
     agent: str = ""
+    skill: str = ""
+    """The skill that failed; empty in lessons from before this was kept."""
     reason: str = ""
     category: str = ""
     error_type: str = ""
@@ -102,4 +104,5 @@ def update_lesson(known: Lesson, lesson: Lesson) -> Lesson:
         task=lesson.task if lesson.task.text else known.task,
         fix=lesson.fix if lesson.fix.text else known.fix,
         category=lesson.category or known.category,
+        skill=lesson.skill or known.skill,
     )

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from midcourse.domain.argument import Arguments, Reference
 from midcourse.domain.expectation import Expectation
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.monitor import Advice
-from midcourse.domain.outcome import CompletedStep
+from midcourse.domain.monitor import Advice, ProposedStep, TakenStep
+from midcourse.domain.outcome import CompletedStep, Evidence
 from midcourse.domain.outline import Outline
 from midcourse.domain.records.lesson import Recalled
 from midcourse.domain.reflection import ReplanningContext
@@ -15,6 +15,10 @@ from midcourse.domain.task import Task
 from midcourse.llm.prompt.quoting import format_value, quote, quote_name
 from midcourse.policy.evidence.verification import describe
 
+LONGEST_INPUT = 4_000
+"""Characters of an input, which is part of the task."""
+LONGEST_ERROR = 1_000
+"""Characters of the latest error message: it may say what to do."""
 LONGEST_STEP = 160
 """Characters of a target, a value or an error message of a step."""
 
@@ -47,9 +51,9 @@ def format_parameter(parameter: Parameter) -> str:
 
 
 def format_values(task: Task) -> Iterable[str]:
-    yield from (f"$input.{quote_name(name)} = {format_value(value)}" for name, value in task.inputs)
+    yield from (f"$input.{quote_name(name)} = {format_value(value, LONGEST_INPUT)}" for name, value in task.inputs)
     yield from (f"$secret.{quote_name(name)}, a secret" for name in task.secrets)
-    yield from (f"$file.{quote_name(name)}, a file" for name in task.files)
+    yield from (f"$file.{quote_name(name)}, a file" for name in task.file_paths)
 
 
 def format_done_when(task: Task) -> Iterable[str]:
@@ -71,12 +75,22 @@ def format_advice(advice: Advice | None) -> Iterable[str]:
         yield f"{advice.problem.replace('_', ' ')}: {quote(advice.says)}"
 
 
+SHOWN_OTHERWISE: dict[Evidence, str] = {
+    "probe": " (the screen did not show it; the probe found it)",
+    "person": " (the screen did not show it; the user says that it happened)",
+    "model": " (only a look at the screen suggests it)",
+}
+"""How it is known that a step happened whose answer was lost or unclear. Otherwise it looks like any other, or like one to repeat."""
+
+
 def format_completed_step(step: CompletedStep) -> str:
     """A completed step with its values, in the plan's own words if it has any."""
     own = extract_own_words(step.says, step.skill, step.target)
     says = f": {quote(own, LONGEST_STEP)}" if own else ""
-    doubt = " (it may have happened; there is no evidence)" if step.doubtful else ""
-    return f"{format_step(step)}{' [irreversible]' if step.irreversible else ''}{says}{doubt}"
+    shown = SHOWN_OTHERWISE.get(step.evidence, "") if step.irreversible else ""
+    doubt = " (it may have happened; there is no evidence)" if step.doubtful else shown
+    unsent = " [what it would have sent waited]" if step.unsent else ""
+    return f"{format_step(step)}{' [irreversible]' if step.irreversible else ''}{says}{doubt}{unsent}"
 
 
 def extract_own_words(says: str, skill: str, target: str) -> str:
@@ -84,8 +98,18 @@ def extract_own_words(says: str, skill: str, target: str) -> str:
     return "" if says == f"{skill} {target}".strip() else says
 
 
-def format_attempt(step: FailedStep) -> str:
-    why = f"{quote_name(step.reason)} {quote(step.detail, LONGEST_STEP)}" if step.detail else quote_name(step.reason)
+def format_proposal(number: int, step: ProposedStep) -> str:
+    expected = f", then expects {quote(step.expected, 120)}" if step.expected else ""
+    return f"{number}. {quote_name(step.skill)} {quote(step.target, 80)}{format_own_words(step)}{expected}"
+
+
+def format_own_words(step: TakenStep | ProposedStep) -> str:
+    own = extract_own_words(step.says, step.skill, step.target)
+    return f" ({quote(own, 120)})" if own else ""
+
+
+def format_attempt(step: FailedStep, longest: int = LONGEST_STEP) -> str:
+    why = f"{quote_name(step.reason)} {quote(step.detail, longest)}" if step.detail else quote_name(step.reason)
     return f"{format_step(step)}: {why}"
 
 
@@ -126,7 +150,8 @@ def format_lesson(recalled: Recalled) -> str:
     cause = f", caused by {quote(why, LONGEST_STEP)}" if why and why != said else ""
     fix = f", fixed by {quote(lesson.fix.text)}" if lesson.fix.text else ""
     runs = track.fixed + track.not_fixed
-    return f"{quote(said, LONGEST_STEP)}{cause}{fix}; a new plan helped in {track.fixed} of {runs} runs"
+    helped = f"; a new plan helped in {track.fixed} of {runs} runs" if runs else ""
+    return f"{quote(said, LONGEST_STEP)}{cause}{fix}{helped}"
 
 
 def format_arguments(arguments: Arguments) -> str:

@@ -73,19 +73,25 @@ def find_obstacle(schema: dict[str, Any]) -> str:
 
     It may be called for a schema as it was written, and as a provider's client has transformed it.
     """
-    optional = unions = 0
     for path, node in _walk(schema, "the answer"):
         if "$ref" in node:
             return f"{path} is a reference: a definition must be written where it is used"
-        if node.get("type") == "object":
-            fields = cast(dict[str, object], node.get("properties", {}))
-            if not fields or node.get("additionalProperties"):
-                return f"{path} is an object without a closed list of fields: write a list of names and values"
-            optional += len(fields.keys() - set(cast(list[str], node.get("required", []))))
-        unions += any(word in node for word in _UNIONS) or isinstance(node.get("type"), list)
+        if node.get("type") == "object" and (not node.get("properties") or node.get("additionalProperties")):
+            return f"{path} is an object without a closed list of fields: write a list of names and values"
+    optional, unions = count_fields(schema)
     if optional > MOST_OPTIONAL:
         return f"{optional} optional fields are more than {MOST_OPTIONAL}"
     return f"{unions} fields of several types are more than {MOST_UNIONS}" if unions > MOST_UNIONS else ""
+
+
+def count_fields(schema: dict[str, Any]) -> tuple[int, int]:
+    """Count what providers limit: the optional fields at every depth, and the fields of several types."""
+    optional = unions = 0
+    for _, node in _walk(schema, ""):
+        fields = cast(dict[str, object], node.get("properties", {}))
+        optional += len(fields.keys() - set(cast(list[str], node.get("required", []))))
+        unions += any(word in node for word in _UNIONS) or isinstance(node.get("type"), list)
+    return optional, unions
 
 
 def _walk(part: object, path: str) -> Iterator[tuple[str, dict[str, object]]]:

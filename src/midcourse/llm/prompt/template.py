@@ -15,7 +15,9 @@ from importlib.resources import files
 from midcourse.errors import TaskInvalid
 
 _HEAD = re.compile(r"%% (\w+) (\d+)\n")
-_OPTIONAL = re.compile(r"\{\{#(\w+)\}\}(.*?)\{\{/\1\}\}", re.DOTALL)
+_BLOCK = re.compile(r"^\{\{#(\w+)\}\}\n(.*?)^\{\{/\1\}\}(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+"""An optional part whose marks stand alone on their lines: these lines are not part of the text."""
+_INLINE = re.compile(r"\{\{#(\w+)\}\}(.*?)\{\{/\1\}\}", re.DOTALL)
 _GAP = re.compile(r"\n{3,}")
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _PIECES = re.compile(r" ?[A-Za-z]+|\d{1,3}|\s+|[^\x00-\x7f]+|[^\sA-Za-z\d]")
@@ -69,7 +71,9 @@ def _parse(text: str, role: str, where: str) -> Template:
 
 
 def _fill(text: str, values: Mapping[str, str]) -> str:
-    kept = _OPTIONAL.sub(lambda found: found[2] if values[found[1]] else "", text)
+    kept = text
+    for optional in (_BLOCK, _INLINE):
+        kept = optional.sub(lambda found: found[2] if values[found[1]] else "", kept)
     spaced = _GAP.sub("\n\n", kept).strip()
     return _PLACEHOLDER.sub(lambda found: values[found[1]], spaced)
 

@@ -1,4 +1,4 @@
-"""Progress judge: a model says which goals of an outline are finished, with evidence."""
+"""Progress judge: which goals of an outline are finished, with evidence; rules decide first, then a model."""
 
 from pydantic import Field
 
@@ -8,6 +8,7 @@ from midcourse.llm.prompt.prompt_text import format_outline, join_task_words
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import render_screen
 from midcourse.llm.prompt.template import Prompt, load_template
+from midcourse.policy.advice.outline import find_place
 from midcourse.ports.judge import Judgement, ProgressContext
 
 ROLE = "judge"
@@ -20,6 +21,11 @@ class JudgementAnswer(Answer):
 
 class ModelJudge(ModelRole):
     async def judge(self, context: ProgressContext) -> Judgement:
+        """Judge by rules where the screen's own name decides, which costs nothing, and else by the model."""
+        outline = context.outline
+        for number, goal in reversed([*enumerate(outline.goals, 1)][outline.finished :]):
+            if place := find_place(goal, context.observation):
+                return Judgement(current=number + 1, evidence=place)
         prompt = build_judge_prompt(context, self.client.room(context.worst, JudgementAnswer))
         reply = await self.client.ask(prompt, JudgementAnswer, worst=context.worst)
         if isinstance(reply, Unanswered):

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from midcourse.domain.monitor import Advice, Problem, ProposedStep, TakenStep
+from midcourse.domain.monitor import Advice, Problem, TakenStep
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import extract_own_words, format_outline, join_task_words
+from midcourse.llm.prompt.prompt_text import format_outline, format_own_words, format_proposal, join_task_words
 from midcourse.llm.prompt.quoting import quote, quote_block, quote_name
 from midcourse.llm.prompt.screen import fill_with_screen
 from midcourse.llm.prompt.template import Prompt
@@ -42,24 +42,14 @@ def build_monitor_prompt(context: MonitorContext, room: int) -> Prompt:
         "path": quote_block("PATH", (_format_step(number, step) for number, step in enumerate(context.path, 1)))
         or "nothing yet",
         "proposed": quote_block(
-            "PROPOSED", (_format_proposal(number, step) for number, step in enumerate(context.proposed, 1))
+            "PROPOSED", (format_proposal(number, step) for number, step in enumerate(context.proposed, 1))
         ),
     }
     return fill_with_screen(ROLE, values, context.observation, join_task_words(context.task), room, in_sight=True)
-
-
-def _format_proposal(number: int, step: ProposedStep) -> str:
-    expected = f", then expects {quote(step.expected, 120)}" if step.expected else ""
-    return f"{number}. {quote_name(step.skill)} {quote(step.target, 80)}{_format_description(step)}{expected}"
 
 
 def _format_step(number: int, step: TakenStep) -> str:
     outcome = (
         "ok" if step.status == "ok" else f"{step.status}, {quote_name(step.reason)}" if step.reason else step.status
     )
-    return f"{number}. on {quote(step.surface, 80)}: {quote_name(step.skill)} {quote(step.target, 80)}{_format_description(step)}: {outcome}"
-
-
-def _format_description(step: TakenStep | ProposedStep) -> str:
-    own = extract_own_words(step.says, step.skill, step.target)
-    return f" ({quote(own, 120)})" if own else ""
+    return f"{number}. on {quote(step.surface, 80)}: {quote_name(step.skill)} {quote(step.target, 80)}{format_own_words(step)}: {outcome}"

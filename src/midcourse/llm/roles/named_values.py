@@ -46,13 +46,22 @@ class NamedValue(Answer):
     value: Annotated[Written, BeforeValidator(_write_structure), WithJsonSchema({"type": "string"})]
 
 
+class CitedValue(NamedValue):
+    """A value of the task's output, and where it was found."""
+
+    source: str = ""
+
+
 def _list_pairs(value: object) -> object:
+    if value is None:
+        return list[object]()
     if not isinstance(value, dict):
         return value
     return [{"name": name, "value": each} for name, each in cast(dict[str, object], value).items()]
 
 
 NamedValues: TypeAlias = Annotated[list[NamedValue], BeforeValidator(_list_pairs)]
+CitedValues: TypeAlias = Annotated[list[CitedValue], BeforeValidator(_list_pairs)]
 
 
 def read_arguments(given: Iterable[tuple[str, Written | Reference]], parameters: Iterable[Parameter]) -> Arguments:

@@ -4,8 +4,9 @@ from pydantic import Field
 
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import format_advice, format_outline, join_task_words
+from midcourse.llm.prompt.prompt_text import format_advice, format_completed_step, format_outline, join_task_words
 from midcourse.llm.prompt.quoting import quote, quote_block
+from midcourse.llm.prompt.results import render_results
 from midcourse.llm.prompt.screen import render_screen
 from midcourse.llm.prompt.template import Prompt, load_template
 from midcourse.ports.outliner import OutlineDraft, OutliningContext
@@ -38,6 +39,8 @@ def build_outliner_prompt(context: OutliningContext, room: int) -> Prompt:
             "screen": render_screen(
                 context.observation, (), join_task_words(context.task), room // 2, 0, in_sight=True
             ).first,
+            "completed": quote_block("FINISHED", map(format_completed_step, context.completed)),
+            "results": render_results(context.readings, room // 2).text,
             "outline": quote_block("OUTLINE", format_outline(context.outline)),
             "advice": quote_block("MONITOR", format_advice(context.advice)),
             "guidance": "\n".join(f"- {quote(text, longest=600)}" for text in context.guidance if text),

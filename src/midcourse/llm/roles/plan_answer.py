@@ -11,7 +11,7 @@ from typing import Literal, TypeVar, cast
 
 from pydantic import Field, model_validator
 
-from midcourse.domain.argument import Argument, Arguments, Reference, Scalar, Source
+from midcourse.domain.argument import Argument, Arguments, OutputValue, Reference, Scalar, Source, json_text
 from midcourse.domain.expectation import (
     Check,
     Expectation,
@@ -24,32 +24,39 @@ from midcourse.domain.expectation import (
 )
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft
+from midcourse.domain.replace import replace
 from midcourse.domain.skill import Catalogue, Parameter, Skill
 from midcourse.llm.answer_parser import Answer
-from midcourse.llm.roles.named_values import Misfit, NamedValue, NamedValues, Written, read_arguments
+from midcourse.llm.prompt.screen import resolve_address
+from midcourse.llm.roles.named_values import (
+    CitedValue,
+    CitedValues,
+    Misfit,
+    NamedValue,
+    NamedValues,
+    Structure,
+    Written,
+    read_arguments,
+    read_value,
+)
+from midcourse.policy.grounding import read_name
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 T = TypeVar("T")
 
 _REFERENCE = re.compile(r"\$(input|secret|file|result)\.(\S+)")
-_ROLE = re.compile(r"([a-z]+):(\S.*)", re.DOTALL)
 _STATE = re.compile(r"(.+) (\w+)=(.*)", re.DOTALL)
 ADDRESS = "url"
 """The name of an argument that is an address, in skills and probes."""
 
 
-class ExpectAnswer(Answer):
-    """What is to be true, all of it. `appears`, `gone` and `state` name a zone as LABEL or ROLE:LABEL; * stands for anything."""
-
-    page: str = ""
-    """Title or address."""
-    text: str = ""
-    appears: str = ""
-    gone: str = ""
-    state: str = ""
-    """ZONE NAME=VALUE, such as `checkbox:Gift checked=true`."""
-    says: str = ""
-    """The same in words, if nothing else can tell it."""
+EXPECTATIONS = ("page", "text", "appears", "gone", "state", "says")
+"""Names of what a step may expect; all that it names has to be true. `page` is a title or an address. `appears`, `gone` and `state`
+name a zone as LABEL or ROLE:LABEL, and `state` adds NAME=VALUE to it, as in `checkbox:Gift checked=true`. * stands for anything.
+`says` is in words, for what nothing else can tell.
+"""
+MOST_NOTE = 300
+"""Characters of a note that are kept, since it is a part of the run's state."""
 
 
 class ProbeAnswer(Answer):
@@ -68,9 +75,13 @@ class StepAnswer(Answer):
     skill: str = ""
     arguments: NamedValues = Field(default_factory=list[NamedValue])
     says: str = ""
-    expect: ExpectAnswer | None = None
+    expect: NamedValues = Field(default_factory=list[NamedValue])
     probe: ProbeAnswer | None = None
     transition: bool | None = None
+    result_name: str = Field(default="", alias="as")
+    """The name under which its result is kept, for `$result.NAME`."""
+    on: str = ""
+    """The title or address of the screen on which it is to be done, if that is not the present one. Its zone is ROLE:LABEL then."""
 
     @model_validator(mode="before")
     @classmethod
@@ -78,18 +89,29 @@ class StepAnswer(Answer):
         """Accept a step with `zone_id`, `action_type`, `parameters`, `expected_change` and `description`. Our own names win."""
         if not isinstance(value, dict):
             return value
-        given = cast(dict[str, object], value)
+        given = _drop_nulls(cast(dict[str, object], value))
         renamed = {OTHER_NAMES[name]: each for name, each in given.items() if name in OTHER_NAMES}
         if isinstance(words := given.get(EXPECTED), str) and words.strip():
             renamed["expect"] = {"says": words}
         return {**renamed, **given} if renamed else given
 
 
+def _drop_nulls(given: dict[str, object]) -> dict[str, object]:
+    """Every field may be left out, and null means the same."""
+    return {name: each for name, each in given.items() if each is not None}
+
+
 class PlanAnswer(Answer):
-    verdict: Literal["steps", "done", "impossible", "gave_up", "ask"] = "steps"
     reason: str = ""
+    """Comes first, since a model thinks by writing it: what it writes after it can follow from it."""
+    verdict: Literal["steps", "done", "impossible", "gave_up", "ask"] = "steps"
     steps: list[StepAnswer] = Field(default_factory=list[StepAnswer])
     final: bool | None = None
+    answer: str = ""
+    """What the user is told."""
+    data: CitedValues = Field(default_factory=list[CitedValue])
+    note: str = ""
+    """What the next call should know."""
 
     @model_validator(mode="before")
     @classmethod
@@ -100,10 +122,31 @@ class PlanAnswer(Answer):
             value = inner["plan"] if inner.keys() == {"plan"} else inner
         if isinstance(value, dict) and not value.keys() & cls.model_fields.keys():
             raise ValueError("there are neither steps nor a verdict")
-        return {"steps": cast(object, value)} if isinstance(value, list) else cast(object, value)
+        if isinstance(value, list):
+            return {"steps": cast(list[object], value)}
+        return _drop_nulls(cast(dict[str, object], value)) if isinstance(value, dict) else value
 
 
 def build_plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
+    draft = _build_steps_draft(answer, context)
+    output = {field.name: field for field in context.task.output}
+    data = tuple(
+        OutputValue(name=each.name, value=_read_output(each.value, output.get(each.name)), source=each.source)
+        for each in answer.data
+    )
+    return replace(draft, answer=answer.answer.strip(), data=data, note=answer.note.strip()[:MOST_NOTE])
+
+
+def _read_output(value: Written, field: Parameter | None) -> Scalar:
+    """Read the value as the field's type. What cannot be read as it stays as text, and is refused for its type later."""
+    try:
+        read = read_value(value, field)
+        return str(read) if field and field.type == "string" and isinstance(read, int | float) else read
+    except Misfit:
+        return value.text if isinstance(value, Structure) else value
+
+
+def _build_steps_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
     if answer.verdict != "steps":
         return PlanDraft(verdict=answer.verdict, detail=answer.reason)
     if not answer.steps:
@@ -133,8 +176,15 @@ def build_plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
 def build_step_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
     """Convert a single step, and name its repairs. Raises `Misfit`."""
     zone, skill, arguments, repairs = _repair_step(step, observation, catalogue)
-    checks = tuple(_build_checks(step.expect)) if step.expect else ()
-    says = step.expect.says if step.expect else ""
+    expected = [(each.name, _read_expected(each)) for each in step.expect]
+    repairs += [f"'expect' has no '{name}'" for name, _ in expected if name not in EXPECTATIONS]
+    repairs += [
+        f"'state' in 'expect' must be LABEL NAME=VALUE, so '{text}' is not checked"
+        for name, text in expected
+        if name == "state" and text and not _STATE.fullmatch(text)
+    ]
+    checks = tuple(check for name, text in expected if text and (check := _build_check(name, text)))
+    says = "; ".join(text for name, text in expected if name == "says" and text)
     probe = None
     if step.probe:
         known, given = catalogue.probe(step.probe.name), _find_references(step.probe.arguments, observation)
@@ -147,6 +197,8 @@ def build_step_draft(step: StepAnswer, observation: Observation, catalogue: Cata
         probe=probe,
         transition=step.transition,
         says=step.says,
+        result_name=step.result_name.removeprefix("$result."),
+        on=step.on,
     )
     return draft, tuple(repairs)
 
@@ -161,7 +213,9 @@ def _repair_step(step: StepAnswer, seen: Observation, catalogue: Catalogue) -> t
     written = read_arguments(_find_references(step.arguments, seen), skill.parameters if skill else ())
     if skill is None:
         return step.zone, step.skill, written, []
-    zone, arguments = _find_zone(step.zone, skill, seen), _repair_arguments(written, skill)
+    # The name of a zone on another screen is kept: here the same name may be something else.
+    zone = step.zone if step.on and step.zone else _find_zone(step.zone, skill, seen)
+    arguments = _repair_arguments(written, skill)
     repairs = [f"skill '{step.skill}' is {skill.name}"] if skill.name != step.skill else []
     repairs += [f"zone '{step.zone}' is {zone}"] if step.zone and zone != step.zone else []
     if repr(arguments) != repr(written):  # compared as text, because 3 == 3.0
@@ -221,36 +275,39 @@ def _find_only(items: Iterable[T], fits: Callable[[T], bool]) -> T | None:
 
 
 def _find_references(given: list[NamedValue], seen: Observation) -> Iterator[tuple[str, Written | Reference]]:
-    origin = seen.surface.origin
     for each in given:
         value = each.value
-        if each.name == ADDRESS and isinstance(value, str) and value.startswith("/") and not value.startswith("//"):
-            # Prompts show addresses of the page's origin without it, so answers may contain such addresses.
-            value = f"{origin}{value}" if origin.startswith(("http://", "https://")) else value
+        if each.name == ADDRESS and isinstance(value, str):
+            value = resolve_address(value, seen.surface)
         found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
         yield each.name, Reference(source=cast(Source, found[1]), name=found[2]) if found else value
 
 
-def _build_checks(answer: ExpectAnswer) -> Iterable[Check]:
-    if answer.page:
-        yield SurfaceMatches(pattern=answer.page)
-    if answer.text:
-        yield TextContains(text=answer.text)
-    if answer.appears:
-        role, label = _split_zone(answer.appears)
-        yield ZoneAppears(label=label, role=role)
-    if answer.gone:
-        role, label = _split_zone(answer.gone)
-        yield ZoneGone(label=label, role=role)
-    if found := _STATE.fullmatch(answer.state):
-        role, label = _split_zone(found[1])
-        yield ZoneHasState(state=found[2], value=_parse_scalar(found[3]), label=label, role=role)
+def _read_expected(given: NamedValue) -> str:
+    """Return the value as text. Raises `Misfit`."""
+    if isinstance(given.value, Structure):
+        raise Misfit(f"'{given.name}' in 'expect' takes one text, not a list or an object")
+    return given.value if isinstance(given.value, str) else "" if given.value is None else json_text(given.value)
 
 
-def _split_zone(text: str) -> tuple[str, str]:
-    """Return role and label; the role is empty if the text has none."""
-    found = _ROLE.fullmatch(text)
-    return (found[1], found[2]) if found else ("", text)
+def _build_check(name: str, text: str) -> Check | None:
+    """Return the check of one named value; None if it is in words or has no meaning."""
+    match name:
+        case "page":
+            return SurfaceMatches(pattern=text)
+        case "text":
+            return TextContains(text=text)
+        case "appears":
+            role, label = read_name(text) or ("", text)
+            return ZoneAppears(label=label, role=role)
+        case "gone":
+            role, label = read_name(text) or ("", text)
+            return ZoneGone(label=label, role=role)
+        case "state" if found := _STATE.fullmatch(text):
+            role, label = read_name(found[1]) or ("", found[1])
+            return ZoneHasState(state=found[2], value=_parse_scalar(found[3]), label=label, role=role)
+        case _:
+            return None
 
 
 def _parse_scalar(text: str) -> Scalar:

@@ -1,4 +1,4 @@
-"""Reader: a model turns a screenshot into zones."""
+"""Reader: a model turns what a screenshot shows, and the world does not report, into zones."""
 
 import re
 from collections import Counter
@@ -12,13 +12,15 @@ from midcourse.domain.observation import Bounds, Zone
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.image import Image, fit_image
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.quoting import quote
+from midcourse.llm.prompt.quoting import quote, quote_block, quote_name
 from midcourse.llm.prompt.template import Prompt, load_template
 from midcourse.ports.reader import Picture, Sighting
 
 ROLE = "reader"
 
 MOST_ZONES = 2000
+MOST_KNOWN = 200
+"""Known zones that it is told of, so that it lists the others: those first that can be acted on."""
 
 STATES = {
     "text": "string",
@@ -46,14 +48,22 @@ class ModelReader(ModelRole):
     async def read(self, picture: Picture) -> Sighting:
         image = fit_image(picture.png)
         if image is None:
-            return Sighting(why="the picture is not a PNG", cost=Cost())
+            return Sighting(why="it is not a PNG", unread=True, cost=Cost())
         prompt = build_reader_prompt(picture, image)
         reply = await self.client.ask(prompt, ScreenAnswer, worst=picture.worst, images=(image.png,))
         if isinstance(reply, Unanswered):
-            return Sighting(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.seconds_until_retry)
+            wait = reply.seconds_until_retry
+            return Sighting(why=reply.detail, unread=True, cost=reply.cost, model=reply.model, wait=wait)
         zones = _build_zones(reply.answer, image, picture.size or image.original)
-        why = "" if zones else "nothing could be recognised"
-        return Sighting(zones=zones, why=why, cost=reply.cost, model=reply.model)
+        misplaced = bool(reply.answer.zones) and not zones
+        why = (
+            "every place in the answer is outside of it"
+            if misplaced
+            else ""
+            if zones
+            else "nothing could be recognised"
+        )
+        return Sighting(zones=zones, why=why, unread=misplaced, cost=reply.cost, model=reply.model)
 
 
 def build_reader_prompt(picture: Picture, image: Image) -> Prompt:
@@ -65,8 +75,23 @@ def build_reader_prompt(picture: Picture, image: Image) -> Prompt:
             "height": str(image.height),
             "scale": "" if scale == 1 else f"{scale:.3g}",
             "title": quote(picture.surface.title),
+            "goal": quote(picture.goal, longest=1000) if picture.goal else "",
+            "known": quote_block("KNOWN", _list_known(picture, scale)),
         }
     )
+
+
+def _list_known(picture: Picture, scale: float) -> list[str]:
+    """The zones that the world reports in sight, with their places in pixels of the image, as the answer has them."""
+    shown = [
+        zone for zone in picture.known if zone.bounds and not zone.get("covered") and zone.get("seen") is not False
+    ]
+    lines: list[str] = []
+    for zone in sorted(shown, key=lambda zone: zone.role in ("text", "heading", "cell"))[:MOST_KNOWN]:
+        left, top, width, height = zone.bounds or (0, 0, 0, 0)
+        place = [round(scale * side) for side in (left, top, left + width, top + height)]
+        lines.append(f"{quote_name(zone.role)} {quote(zone.label, longest=60) if zone.label else '(no label)'} {place}")
+    return lines
 
 
 def _build_zones(answer: ScreenAnswer, image: Image, shown: tuple[int, int]) -> tuple[Zone, ...]:

@@ -16,6 +16,7 @@ ROLE = "verifier"
 class VerdictAnswer(Answer):
     now: bool | None = Field(description="whether it is true now; null if it cannot be told")
     before: bool | None = Field(default=None, description="whether it was true on the screen before")
+    quote: str = Field(default="", description="the words on the screen now that show it, copied exactly")
     why: str = ""
 
 
@@ -28,7 +29,12 @@ class ModelVerifier(ModelRole):
             return Verdict(why=why, cost=reply.cost, model=reply.model, wait=reply.seconds_until_retry)
         answer = reply.answer
         return Verdict(
-            holds=answer.now, held_before=answer.before, why=answer.why[:300], cost=reply.cost, model=reply.model
+            holds=answer.now,
+            held_before=answer.before,
+            why=answer.why[:300],
+            quote=answer.quote,
+            cost=reply.cost,
+            model=reply.model,
         )
 
 
@@ -40,6 +46,8 @@ def build_verifier_prompt(claim: Claim, room: int) -> Prompt:
             "before": before,
             "now": now,
             "claim": quote(claim.says, longest=1000),
+            "happened": "yes" if claim.happened else "",
+            "held": "yes" if before and not claim.happened else "",
         }
     )
 

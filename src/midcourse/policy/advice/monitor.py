@@ -32,7 +32,12 @@ LONGEST_ADVICE = 300
 
 
 def wants_review(run: Run) -> bool:
-    """Whether the monitor reviews the path before the next plan. It does so once per plan, as soon as there is a path."""
+    """Whether the monitor reviews the path before the next plan. It does so once per plan, as soon as there is a path.
+
+    One that reviews proposals is shown the path with each of them.
+    """
+    if run.format >= 4 and run.limits.monitor == "proposals":
+        return False
     return run.limits.monitor != "off" and run.counts.segments > 0 and run.watch.version != next_version(run)
 
 
@@ -46,13 +51,24 @@ def next_version(run: Run) -> int:
     return run.counts.versions + 1
 
 
-def record_review(run: Run, advice: Advice | None) -> Watch:
-    """The watch after a review for the next plan. Steps before the advice are not reviewed again: it takes time to work."""
-    return _add_advice(run, replace(run.watch, version=next_version(run)), advice, run.counts.segments)
+def record_review(run: Run, advice: Advice | None, *, by_model: bool = False) -> Watch:
+    """The watch after a review for the next plan. Steps before the advice are not reviewed again: it takes time to work.
+
+    A model that finds nothing takes back what was said before. Rules do not: they look for loops in the steps since then.
+    """
+    watch = replace(run.watch, version=next_version(run))
+    if run.format >= 4 and by_model and advice is None:
+        return replace(watch, advice=None)
+    return _add_advice(run, watch, advice, run.counts.segments)
 
 
 def record_objection(run: Run, advice: Advice | None) -> Watch:
-    """The watch after a review of the current plan. The advice counts as given before that plan, which is made again."""
+    """The watch after a review of the current plan. The advice counts as given before that plan, which is made again.
+
+    A plan without an objection takes back an earlier one.
+    """
+    if run.format >= 4 and advice is None:
+        return replace(run.watch, advice=None)
     return _add_advice(run, run.watch, advice, _segments_before(run))
 
 

@@ -86,9 +86,9 @@ def rewrite_goals(outline: Outline, goals: tuple[str, ...]) -> Outline:
 # --- when an outline is used
 
 STUCK_AFTER = 2
-"""Replans without a verified transition after which a run counts as stuck."""
+"""Plans in a row without progress after which a run counts as stuck."""
 LONG_RUN = 6
-"""Plans after which one such replan is enough: most runs that recover after it have recovered by then."""
+"""Plans after which one such plan is enough: most runs that recover after it have recovered by then."""
 IDLE_AFTER = 3
 """Judgements without progress after which an automatic outline is no longer used.
 
@@ -105,8 +105,11 @@ def wants_outline(run: Run) -> bool:
         case "auto":
             if run.outline:
                 return run.outline.idle < IDLE_AFTER
-            stuck = run.counts.replans >= (1 if run.counts.segments >= LONG_RUN else STUCK_AFTER)
-            return stuck or run.watch.spoken > 0
+            # Its goals are places on screens, and a world of functions shows none.
+            if run.format >= 4 and run.seen is not None and not run.seen.zones:
+                return False
+            idle = run.progress.idle if run.format >= 4 else run.counts.replans
+            return idle >= (1 if run.counts.segments >= LONG_RUN else STUCK_AFTER) or run.watch.spoken > 0
 
 
 def has_new_advice(run: Run, outline: Outline) -> bool:
@@ -140,7 +143,7 @@ LONGEST_EVIDENCE = 120
 def apply_judgement(outline: Outline, current: int, evidence: str, seen: str) -> Outline:
     """The outline after a judgement that goal number `current` is next, because of what is seen."""
     current = max(1, min(current, len(outline.goals) + 1))
-    outline = replace(outline, judged=seen, idle=outline.idle + 1)
+    outline = replace(outline, idle=outline.idle + 1)
     evidence = evidence.strip()[:LONGEST_EVIDENCE]
     if not evidence:
         return outline
@@ -190,6 +193,13 @@ def find_evidence(goal: CoarseGoal, seen: Observation) -> str:
     if not wanted or found != wanted:
         return ""
     return max(named, key=lambda text: len(named[text]))
+
+
+def find_place(goal: CoarseGoal, seen: Observation) -> str:
+    """The title of the screen, a heading or a dialog that has every word of the goal: the run is there. A link to it is no proof."""
+    wanted = words_of(goal.says) - _FILLERS
+    named = (zone.label for zone in seen.zones if zone.role in ("heading", "dialog"))
+    return next((text for text in (seen.surface.title, *named) if wanted and wanted <= words_of(text)), "")
 
 
 _FILLERS = frozenset((*EXPLORING, "for", "from", "into", "at", "through", "where", "how", "what", "which"))

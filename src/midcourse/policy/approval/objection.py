@@ -17,8 +17,8 @@ from midcourse.domain.run import Run
 from midcourse.policy.approval.question import bind_decision, is_read_at_a_glance, list_digests
 
 DENIALS: tuple[Verdict, ...] = ("rejected", "stop")
-CONSENTS: tuple[Verdict, ...] = ("approved", "changed", "send_again")
-"""Verdicts that allow something to be sent. They apply to exactly what was shown."""
+CONSENTS: tuple[Verdict, ...] = ("approved", "changed", "send_again", "spend_more")
+"""Verdicts that allow something to be sent or spent. They apply to exactly what was shown."""
 THROUGH_MCP = " (mcp)"
 """What follows the name of a person whose MCP host acts for them. The host is a model with the person's rights, not another person."""
 
@@ -115,12 +115,13 @@ def find_closed(run: Run, question: int) -> Objection | None:
 
 def _compare(asked: Question | Run, consequences: tuple[str, ...], decision: ApprovalDecided) -> Objection | None:
     """Why this decision does not fit what is asked, as its author was shown it or as the run has it."""
-    about = asked.about if isinstance(asked, Question) else cast(Asking, asked.phase).about
+    question = asked if isinstance(asked, Question) else cast(Asking, asked.phase)
+    about = question.about
     number = decision.question
     if decision.verdict not in VERDICTS[about]:
         text = f"question {number} takes {', '.join(VERDICTS[about])}, not {decision.verdict}"
         return Objection(code="wrong_verdict", text=text, question=number, verdicts=VERDICTS[about])
-    if decision.verdict in CONSENTS and decision.shown != consequences:
+    if decision.verdict in CONSENTS and (decision.shown, decision.more) != (consequences, question.more):
         return _object_to_content(number)
     if invalid := _find_invalid_changes(decision.verdict, decision.changes, len(consequences)):
         return Objection(code="invalid_changes", text=invalid, question=number)

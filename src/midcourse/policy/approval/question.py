@@ -5,12 +5,13 @@ Rows are a list and never a mapping: a page chooses the names of its fields, and
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from midcourse.domain.approval import Consequence, Decision, Question
+from midcourse.domain.approval import CommitSet, Consequence, Decision, Question
 from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.events import ApprovalDecided
+from midcourse.policy.generated import is_visit_token
 from midcourse.policy.identity import consequence_digest
 
 RowKind: TypeAlias = Literal["skill", "target", "origin", "address", "argument", "value"]
@@ -30,6 +31,12 @@ class QuestionRow:
     number: int = 1
     """Which of the rows of this kind and name it is, counted from 1."""
     of: int = 1
+    label: str = ""
+    """The page's label of the field. Like `shows` it is only shown, and neither approved nor compared."""
+    shows: str = ""
+    """What the page shows in place of the value."""
+    is_aside: bool = False
+    """Whether a person cares little for it: an anti-forgery token, or a hidden value as the server wrote it."""
 
     @property
     def key(self) -> tuple[RowKind, str, int]:
@@ -51,7 +58,10 @@ class Difference:
 
 
 def list_rows(consequence: Consequence) -> tuple[QuestionRow, ...]:
-    """The rows of a consequence in the order in which they would be sent; rows of one name are numbered."""
+    """The rows of a consequence, what was entered first and what the server wrote into hidden fields last.
+
+    Rows of one name are numbered in the order in which they would be sent. The order of all rows decides nothing.
+    """
     target, commit = consequence.target, consequence.commit
     what = f"{target.role} '{target.label}'" if target.label else target.role
     facts = [
@@ -60,8 +70,33 @@ def list_rows(consequence: Consequence) -> tuple[QuestionRow, ...]:
         QuestionRow(kind="origin", value=consequence.origin or "none given"),
     ]
     if commit.address:
-        facts.append(QuestionRow(kind="address", value=commit.address))
-    return (*facts, *_number_rows("argument", consequence.arguments), *_number_rows("value", commit.values))
+        facts.append(QuestionRow(kind="address", value=count_addresses(commit.address)))
+    values = [_add_words(row, commit) for row in _number_rows("value", commit.values)]
+    return (
+        *facts,
+        *_number_rows("argument", consequence.arguments),
+        *(row for _, row in sorted(values, key=lambda pair: pair[0])),
+    )
+
+
+def count_addresses(joined: str) -> str:
+    """The addresses of one commit set, each once, with the number of its requests."""
+    often = Counter(joined.split(" and "))
+    return " and ".join(one if times == 1 else f"{one} ({times} requests)" for one, times in often.items())
+
+
+_ENTERED, _SHOWN, _HIDDEN, _ASIDE = range(4)
+
+
+def _add_words(row: QuestionRow, commit: CommitSet) -> tuple[int, QuestionRow]:
+    """The row with what the page says of it, and its place among the values."""
+    text = "" if row.value is None else str(row.value)
+    said = next((words for words in commit.words if (words.name, words.value) == (row.name, text)), None)
+    if is_visit_token(row.name, text) or (said and said.how == "served"):
+        return _ASIDE, replace(row, is_aside=True)
+    if said is None:
+        return _HIDDEN if dict(commit.sources).get(row.name) in ("hidden", "fresh") else _SHOWN, row
+    return _ENTERED if said.how == "entered" else _SHOWN, replace(row, label=said.label, shows=said.shows)
 
 
 def _number_rows(kind: RowKind, pairs: Sequence[tuple[str, Argument]]) -> list[QuestionRow]:
@@ -145,6 +180,7 @@ def bind_decision(question: Question, decision: Decision) -> ApprovalDecided:
         by_id=decision.by_id,
         changes=decision.changes,
         shown=list_digests(question),
+        more=question.more,
     )
 
 

@@ -32,9 +32,12 @@ def binds(step: PlannedStep | Step) -> bool:
     return step.effect == "irreversible" or step.asks or step.ruled in ("ask", "unproven", "proven")
 
 
-def live_grant(grants: tuple[Grant, ...], consequence: str, now: float, *, repeat: bool = False) -> Grant | None:
-    """The unexpired approval of exactly this consequence. `repeat`: it must also allow a repetition."""
-    valid = (g for g in grants if consequence and g.consequence == consequence and g.expires_at > now)
+def live_grant(
+    grants: tuple[Grant, ...], consequence: str, now: float, *, repeat: bool = False, covers: str = ""
+) -> Grant | None:
+    """The unexpired approval of exactly this consequence, or of what it `covers`. `repeat`: it must also allow a repetition."""
+    live = [g for g in grants if consequence and g.expires_at > now]
+    valid = [g for g in live if g.consequence == consequence] + [g for g in live if covers and g.covers == covers]
     return next((g for g in valid if g.repeat or not repeat), None)
 
 

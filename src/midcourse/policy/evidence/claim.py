@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from midcourse.domain.argument import Scalar
 from midcourse.domain.moves import FinalReason
 from midcourse.domain.observation import Observation
-from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_INS, UNASKED, Outcome
+from midcourse.domain.outcome import ELSEWHERE, REFUSED_BY_SERVER, SIGN_INS, UNASKED, Evidence, Outcome
 from midcourse.domain.records.summary import SUCCESSES, Sending
 from midcourse.domain.replace import replace
 from midcourse.policy.evidence.presence import consists_of, is_shown
@@ -45,6 +45,8 @@ class Claim:
     contradiction: str = ""
     """What contradicts it, in words; empty if nothing does."""
     sending: Sending = "nothing"
+    shown_by: Evidence | None = None
+    """What showed that the last irreversible effect happened. None: there was none, or it is in doubt."""
 
 
 def judge_claim(
@@ -60,13 +62,28 @@ def judge_claim(
     if not (contradiction or checked):
         contradiction = _find_undone(effects)
     verified = not contradiction and (checked or _is_found(effects))
-    return Claim(verified=verified, contradiction=contradiction, sending="call" if one_call else sending)
+    sending = "call" if one_call else sending
+    shown_by = None if contradiction else _find_support(effects)
+    return Claim(verified=verified, contradiction=contradiction, sending=sending, shown_by=shown_by)
 
 
 def _is_found(effects: Sequence[SentAct]) -> bool:
-    """Whether a probe found the last irreversible effect, to which those before it led, and nothing is in doubt."""
+    """Whether a probe found the last irreversible effect, to which those before it led, and nothing is in doubt.
+
+    What only a model has seen, or what led elsewhere, is in doubt here: it may be an effect of its own, and not one that led to the last.
+    """
     irreversible = [act for act in effects if act.irreversible]
-    return bool(irreversible) and irreversible[-1].found and not any(act.is_doubtful for act in irreversible)
+    doubtful = any(
+        act.is_doubtful or act.outcome.evidence == "model" or act.outcome.reason == ELSEWHERE for act in irreversible
+    )
+    return bool(irreversible) and irreversible[-1].found and not doubtful
+
+
+def _find_support(effects: Sequence[SentAct]) -> Evidence | None:
+    """What showed that the last irreversible effect happened, if none may have happened without it."""
+    happened = [act for act in effects if act.irreversible and act.may_have_happened]
+    in_doubt = any(act.is_doubtful for act in happened)
+    return happened[-1].outcome.evidence if happened and not in_doubt else None
 
 
 def _find_unsent(effects: Sequence[SentAct]) -> str:

@@ -11,8 +11,12 @@ _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"[-−]?\d[\d.,' \u00a0\u202f]*")
 
 
-def is_shown(value: Scalar, screens: Iterable[Observation]) -> bool:
-    """Whether a value appears on a screen: a text ignoring case and blanks, a number in any notation. A boolean always does."""
+def is_shown(value: Scalar, screens: Iterable[Observation], *, whole: bool = False) -> bool:
+    """Whether a value appears on a screen: a text ignoring case and blanks, a number in any notation. A boolean always does.
+
+    Evidence takes any part of a text, since what was there before proves nothing. `whole`: only whole words and numbers count, so
+    that 7 is not read from 1007.
+    """
     if value is None:
         return False
     if isinstance(value, bool):
@@ -20,8 +24,17 @@ def is_shown(value: Scalar, screens: Iterable[Observation]) -> bool:
     texts = [text for screen in screens for text in screen_texts(screen)]
     if isinstance(value, str):
         wanted = _normalise(value)
-        return bool(wanted) and any(wanted in _normalise(text) for text in texts)
+        found = re.compile(_bound(wanted) if whole else re.escape(wanted))
+        return bool(wanted) and any(found.search(_normalise(text)) for text in texts)
     return any(value in _numbers(text) for text in texts)
+
+
+def _bound(text: str) -> str:
+    """A pattern of a text that continues no number and no word. Scripts that know no case put no blanks between words."""
+    letter = r"[^\W\d_]"
+    before = r"(?<!\d)(?<!\d[.,])" if text[:1].isdecimal() else f"(?<!{letter})" if text[:1].upper() != text[:1] else ""
+    after = r"(?!\d|[.,]\d)" if text[-1:].isdecimal() else f"(?!{letter})" if text[-1:].upper() != text[-1:] else ""
+    return f"{before}{re.escape(text)}{after}"
 
 
 def consists_of(text: str, values: Iterable[Scalar]) -> bool:

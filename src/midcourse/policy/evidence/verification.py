@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import assert_never
 
+from midcourse.domain.argument import Scalar
 from midcourse.domain.expectation import (
     Check,
     Expectation,
@@ -16,9 +17,18 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.observation import Observation, Zone
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, Outcome
+from midcourse.domain.outcome import (
+    ACCEPTED_BY_SERVER,
+    ANSWERED_WITH_ERROR,
+    DISPUTED,
+    ELSEWHERE,
+    SIGNED_IN,
+    Evidence,
+    Outcome,
+)
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect
+from midcourse.policy.evidence.quotation import has_new_failure
 
 
 def holds(expectation: Expectation, seen: Observation, before: str | None = None) -> bool | None:
@@ -44,13 +54,17 @@ def _check(check: Check, seen: Observation, before: str | None) -> bool:
             return not any(_matches(zone, check.role, check.label) for zone in seen.zones)
         case ZoneHasState():
             return any(
-                _matches(zone, check.role, check.label) and (check.state, check.value) in zone.state
+                _matches(zone, check.role, check.label)
+                and any(name == check.state and _is_value(value, check.value) for name, value in zone.state)
                 for zone in seen.zones
             )
         case TextContains():
-            return any(check.text in text for text in _texts(seen))
+            return any(
+                check.text in text or ("*" in check.text and _is_value(text, f"*{check.text}*"))
+                for text in _texts(seen)
+            )
         case SurfaceMatches():
-            return any(fnmatchcase(text, check.pattern) for text in (seen.surface.title, seen.surface.address))
+            return any(fits_pattern(text, check.pattern) for text in (seen.surface.title, seen.surface.address))
         case FingerprintChanged():
             return before is not None and seen.fingerprint != before
         case _:
@@ -63,9 +77,9 @@ def _is_sign(check: Check) -> bool:
         case ZoneAppears():
             return bool(check.role or check.label.strip("*"))
         case ZoneHasState():
-            return True
+            return check.value != "*" or bool(check.role or check.label.strip("*"))
         case TextContains():
-            return bool(check.text.strip())
+            return bool(check.text.strip("* "))
         case SurfaceMatches():
             return bool(check.pattern.strip("*"))
         case ZoneGone() | FingerprintChanged():
@@ -77,7 +91,20 @@ def _is_sign(check: Check) -> bool:
 def _matches(zone: Zone, role: str, label: str) -> bool:
     if role and zone.role != role:
         return False
-    return not label or fnmatchcase(zone.label, label) or is_in_container(zone, label)
+    return not label or fits_pattern(zone.label, label) or is_in_container(zone, label)
+
+
+def fits_pattern(text: str, pattern: str) -> bool:
+    """Whether a text is like a pattern. Brackets may stand for themselves, as in a title that a model has copied from the screen."""
+    return fnmatchcase(text, pattern) or ("[" in pattern and fnmatchcase(text, pattern.replace("[", "[[]")))
+
+
+def _is_value(value: Scalar, wanted: Scalar) -> bool:
+    """Whether a state has this value. In a wanted text `*` stands for anything, and for nothing else is there a sign."""
+    if value == wanted or not isinstance(wanted, str) or "*" not in wanted:
+        return value == wanted
+    parts = map(re.escape, wanted.split("*"))
+    return value is not None and re.fullmatch(".*".join(parts), str(value), re.DOTALL) is not None
 
 
 _CONTAINER = re.compile(r"(.+)(?<!\[)@(?!\])(.+)", re.DOTALL)
@@ -137,6 +164,11 @@ class Sight:
         return holds(Expectation(checks=signs), self.before) is False
 
     @property
+    def evidence(self) -> Evidence:
+        """What shows that it happened: the expectation, or a model that has read it."""
+        return "model" if self.expect is not None and needs_reader(self.expect) else "expectation"
+
+    @property
     def absent(self) -> bool:
         """Whether there is positive evidence that nothing happened, and none to the contrary."""
         shown = self.absent_when is not None and any(_is_sign(check) for check in self.absent_when.checks)
@@ -156,19 +188,65 @@ class Sight:
     def unchanged(self) -> bool:
         return self.after is not None and self.after.fingerprint == self.before.fingerprint
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether another screen has come. A number in the title, such as one of unread messages, makes no other screen."""
+        if self.after is None or self.unchanged:
+            return False
+        then, now = self.before.surface, self.after.surface
+        return then.address != now.address or _DIGITS.sub("", then.title) != _DIGITS.sub("", now.title)
+
+    @property
+    def is_wrong_guess(self) -> bool:
+        """Whether nothing but the guess what would be shown speaks against the act: something else is shown, not less.
+
+        On the same screen, what it names must not be there in another state, and no new words may speak of a failure. What only a
+        reader can tell is no guess of names, and a sign of absence is none either.
+        """
+        if self.expect is None or self.after is None or self.unchanged or self.expected is not False:
+            return False
+        if needs_reader(self.expect) or self._holds(self.absent_when):
+            return False
+        if self.is_elsewhere:
+            return True
+        contradicted = any(_is_contradicted(check, self.after) for check in self.expect.checks)
+        return not contradicted and not has_new_failure(self.before, self.after)
+
     def _holds(self, expectation: Expectation | None) -> bool | None:
         if expectation is None or self.after is None:
             return None
         return holds(expectation, self.after, self.before.fingerprint)
 
 
-def judge(effect: Effect, report: Outcome, sight: Sight) -> Outcome:
-    """The outcome of a dispatched act, from the world's report and from what is seen."""
+_DIGITS = re.compile(r"\d+")
+
+
+def _is_contradicted(check: Check, seen: Observation) -> bool:
+    """Whether the very thing that the check names is there, and is not as expected."""
+    match check:
+        case ZoneGone():
+            return not _check(check, seen, None)
+        case ZoneHasState():
+            there = any(_matches(zone, check.role, check.label) for zone in seen.zones)
+            return there and not _check(check, seen, None)
+        case ZoneAppears() | TextContains() | SurfaceMatches() | FingerprintChanged():
+            return False
+        case _:
+            assert_never(check)
+
+
+def judge(effect: Effect, report: Outcome, sight: Sight, *, guessed: bool = False) -> Outcome:
+    """The outcome of a dispatched act, from the world's report and from what is seen.
+
+    `guessed`: a planner has named what it expected, and may not have known it. That alone is then no failure.
+    """
     if effect == "irreversible":
-        return _judge_irreversible(report, sight)
+        return _judge_irreversible(report, sight, guessed=guessed)
     if report.status == "unknown" and sight.newly_expected:
         return replace(report, status="ok", evidence="expectation")
     if report.status == "ok" and sight.expected is False:
+        if guessed and sight.is_wrong_guess:
+            return replace(report, reason=ELSEWHERE, detail=describe_unmet(sight))
         if sight.unchanged:
             return replace(
                 report, status="no_effect", reason="no_effect", detail="nothing changed; " + describe_unmet(sight)
@@ -177,15 +255,15 @@ def judge(effect: Effect, report: Outcome, sight: Sight) -> Outcome:
     return report
 
 
-def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
+def _judge_irreversible(report: Outcome, sight: Sight, *, guessed: bool) -> Outcome:
     """The outcome of an irreversible act, by default unknown. A refusal, error page or time-out is not evidence of absence.
 
     Nor is a sign of absence while the act may still be under way: verification bars it first.
     """
     disputed = report.claimed and sight.newly_expected
     if sight.happened:
-        reason = DISPUTED if disputed else report.reason
-        return replace(report, status="ok", reason=reason, evidence="expectation", claimed=False)
+        reason = DISPUTED if disputed else "" if report.reason == ANSWERED_WITH_ERROR else report.reason
+        return replace(report, status="ok", reason=reason, evidence=sight.evidence, claimed=False)
     if disputed:
         return replace(report, status="unknown", reason=DISPUTED, evidence="", claimed=False)
     if report.status == "no_effect" and report.evidence == "rule" and not sight.newly_expected:
@@ -193,6 +271,8 @@ def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
     is_accepted = report.status == "ok" and report.evidence == "response"
     if is_accepted and sight.is_consistent:
         return report
+    if is_accepted and guessed and sight.is_wrong_guess and _has_led_on(report, sight):
+        return replace(report, reason=report.reason or ELSEWHERE, detail=describe_unmet(sight))
     if sight.absent and report.status != "unknown" and not (is_accepted and sight.absent_before):
         detail = report.detail or "the sign that nothing was done is there"
         return replace(report, status="no_effect", reason="no_effect", detail=detail, evidence="absent_when")
@@ -201,11 +281,28 @@ def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
     return replace(report, status="unknown", reason=reason, detail=detail, evidence="")
 
 
+def _has_led_on(report: Outcome, sight: Sight) -> bool:
+    """Whether an accepted act has led to another screen of the same origin. What accepts a sign-in has seen its form go."""
+    same = sight.after is not None and sight.after.surface.origin == sight.before.surface.origin
+    return report.reason == SIGNED_IN or (sight.is_elsewhere and same)
+
+
 def describe_unmet(sight: Sight) -> str:
     """What was expected and what is there instead, as text."""
     wanted = describe(sight.expect) if sight.expect else "no expectation was given"
     there = f"the screen is '{sight.after.surface.title}'" if sight.after else "nothing could be seen"
     return f"expected {wanted}; {there}"
+
+
+def why_no_evidence(expect: Expectation, seen: Observation) -> str:
+    """Why this expectation could not show that an act on this screen happened; empty if it could, or a reader has to tell."""
+    if not expect.checks:
+        return ""
+    signs = Expectation(checks=tuple(check for check in expect.checks if _is_sign(check)))
+    if not signs.checks:
+        gone = any(isinstance(check, ZoneGone) for check in expect.checks)
+        return f"{describe(expect)}, proves nothing alone{': after an error it is so, too' if gone else ''}"
+    return f"{describe(signs)}, holds already, so it proves nothing" if holds(signs, seen) else ""
 
 
 def explain_undecided(sight: Sight) -> tuple[str, ...]:

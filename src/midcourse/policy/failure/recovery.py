@@ -16,6 +16,7 @@ from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.detour.choice import may_detour
 from midcourse.policy.failure.classification import NO_DELAY, OUT_OF_SIGHT, may_pass
+from midcourse.policy.spending import can_afford, worst_plan
 
 Answer: TypeAlias = Literal["continue", "retry", "look_and_retry", "detour", "replan", "ask", "stop"]
 
@@ -45,6 +46,9 @@ def choose_recovery(
 def _choose_without_track(run: Run, failure: Failure, step: PlannedStep | None) -> Recovery:
     limits, found = run.limits, failure.found
     if found.nature == "structural" and limits.structural_stop:
+        # That the step can never work is proved, and not that the task cannot be done: its goal may name another way.
+        if step is not None and run.bars_structural and _may_ask_for_another_way(run):
+            return choose_after_error(run, "CRITICAL")
         return Recovery(answer="stop", hopeless=True)
     if step is not None:
         if found.severity == "LOW" and step.effect != "irreversible":
@@ -67,6 +71,15 @@ def _choose_without_track(run: Run, failure: Failure, step: PlannedStep | None) 
             return Recovery(answer="detour")
     # A failure that retries did not resolve counts as serious.
     return choose_after_error(run, "CRITICAL" if found.severity == "CRITICAL" else "HIGH")
+
+
+def _may_ask_for_another_way(run: Run) -> bool:
+    """Whether a plan without the step may still be made. If not, the run ends for what is proved, not for the limit."""
+    limits, counts = run.limits, run.counts
+    if choose_after_error(run, "CRITICAL").answer == "stop" or not may_replan(run):
+        return False
+    within = counts.error_replans < limits.max_error_replans and counts.segments < limits.max_segments
+    return within and can_afford(run, worst_plan(limits))
 
 
 def has_waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
@@ -135,12 +148,15 @@ def cool_down(limits: Limits, reason: str, tries: int) -> float:
 
 
 def replan_delay(run: Run) -> float:
-    """Seconds before the next plan after a failure: 0 for the first, then an interval that doubles each time."""
+    """Seconds before the next plan after a failure: 0 for the first, then an interval that doubles each time.
+
+    To the millisecond, as delays are waited for: less than that left would be no wait but another look, again and again.
+    """
     if run.replanned_at is None:
         return 0.0
     least = run.limits.replan_interval_seconds
     interval = _grow(least, 2.0, run.counts.error_replans - 1, max(least, run.limits.max_retry_delay_seconds))
-    return max(0.0, run.replanned_at + interval - run.now)
+    return max(0.0, round(run.replanned_at + interval - run.now, 3))
 
 
 def _grow(seconds: float, growth: float, times: int, most: float) -> float:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from midcourse.domain.failure import ErrorType, FailedStep, Failure, Nature
+from midcourse.domain.failure import Attempt, ErrorType, FailedStep, Failure, Nature
 from midcourse.domain.reflection import Analysis, Fix, Reflection
 
 
@@ -10,7 +10,7 @@ from midcourse.domain.reflection import Analysis, Fix, Reflection
 class Remedy:
     cause: str
     fix: str
-    changes: tuple[str, ...]
+    changes: tuple[str, ...] = ()
     preventable: bool | None = None
 
 
@@ -101,14 +101,40 @@ BY_NATURE: dict[Nature, Remedy] = {
         preventable=True,
     ),
     "structural": Remedy(
-        cause="this cannot work from here, however often it is tried",
-        fix="Do it from elsewhere, or say that it is impossible",
-        changes=("choose another target",),
+        cause="this step cannot work, however often it is tried, and is not tried again",
+        fix="Plan another way that the task itself names or allows, without this step, or say that it is impossible",
     ),
     "transport": BY_TYPE["network"],
     "permission": BY_TYPE["permission"],
 }
 """Remedies for failures without a specific error type."""
+
+ANSWERS = (
+    "bad_arguments",
+    "missing_dependency",
+    "missing_result",
+    "no_such_file",
+    "no_such_option",
+    "plan_refused",
+    "planner_garbage",
+    "secret_not_allowed_here",
+    "unknown_skill",
+    "wrong_skill",
+)
+"""Reasons of refusals by the runtime or by a tool that checks its arguments: the message was written to be the answer."""
+
+
+def says_what_to_do(failure: Failure, attempts: tuple[Attempt, ...]) -> bool:
+    """Whether the error text is the answer, so that no model is asked to explain it.
+
+    A time-out, an unknown error, and what failed again although the text was known are worth an explanation.
+    """
+    if not failure.detail.strip() or failure.found.nature == "transient":
+        return False
+    if sum(attempt.count for attempt in attempts if attempt.reason == failure.reason) >= REPEATED:
+        return False
+    return failure.reason in ANSWERS or failure.found.nature == "under_specified"
+
 
 REPEATED = 2
 """The number of failures with the same reason that counts as a contributing factor."""
@@ -119,7 +145,8 @@ def explain_failure(
 ) -> Reflection:
     """Explain a failure. `failed` is the step, if it was one; `attempts` are all failed ones so far, including this one."""
     found = failure.found
-    remedy = BY_TYPE.get(found.error_type) or BY_NATURE[found.nature]
+    by_type = None if found.nature == "structural" else BY_TYPE.get(found.error_type)
+    remedy = by_type or BY_NATURE[found.nature]
     return Reflection(
         analysis=Analysis(
             error_type=found.error_type,

@@ -33,6 +33,8 @@ def why_refused(run: Run, steps: tuple[PlannedStep, ...]) -> str:
     for step in steps:
         if is_finished(run, step):
             return f"step {step.index + 1} ({step.skill}) is finished already and must not be done again"
+        if is_barred(run, step):
+            return f"step {step.index + 1} ({step.skill}) was shown to be impossible and is not tried again"
     for number, step in enumerate(steps):
         if repeats_failure(run, step, after=number) and not seconds_to_wait(run, step):
             return f"step {step.index + 1} ({step.skill}) failed before, and nothing has changed since"
@@ -99,12 +101,19 @@ def is_finished(run: Run, step: PlannedStep) -> bool:
     return bool(step.identity) and step.identity in run.finished_irreversible
 
 
+def is_barred(run: Run, step: PlannedStep) -> bool:
+    """Whether this call failed in a way that no screen and no wait can change."""
+    return any(attempt.barred and attempt.call == step.call for attempt in run.attempts)
+
+
 def repeats_failure(run: Run, step: PlannedStep, *, retry: bool = False, after: int = 0) -> bool:
     """Whether the same call failed on the current screen, and neither waiting nor seeing better excuses it.
 
     For a retry, recovery has already counted and waited, but the screen may have become one on which it failed permanently.
     `after` is the number of steps before it in the plan: a step that lacked a result may get it from them.
     """
+    if is_barred(run, step):
+        return True
     tried = [attempt for attempt in _find_failed_tries(run, step) if not _may_have_result_now(run, attempt, after)]
     if retry:
         return any(not _is_passing(attempt) and attempt.reason not in OUT_OF_SIGHT for attempt in tried)

@@ -5,22 +5,26 @@ Repairs are made only where they are certain:
 1. A step that cannot be done here is dropped: its skill is unknown, its target not visible, or its arguments are wrong.
 2. The plan ends at the first of these: a step that may change the screen, `__replan__`, a step that may send something
    behind a dropped one, on which it may rely, and the greatest length.
-3. A plan that ended early or lost a step is not the last one: it ends in `__replan__`, and the rest is planned from there.
+   Only steps that name the screen they are for (`on`) may follow a transition: they are resolved when it is seen (design/0046).
+3. An expectation that holds already on this screen is dropped: it would prove nothing, and would be missed after the act.
+4. A plan that ended early or lost a step is not the last one: it ends in `__replan__`, and the rest is planned from there.
 """
 
+import re
 from dataclasses import dataclass
 from itertools import dropwhile, zip_longest
 
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Limits
-from midcourse.domain.observation import Observation
+from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft, Place, PlannedStep, Step, Target
 from midcourse.domain.replace import replace
-from midcourse.domain.skill import Catalogue, Skill
+from midcourse.domain.skill import Catalogue, Effect, Skill
 from midcourse.domain.task import Task
 from midcourse.policy.approval.rules import planned_consequence, provisional_ruling
 from midcourse.policy.arguments import find_argument_problem, find_unvouched
-from midcourse.policy.evidence.verification import describe, needs_reader
+from midcourse.policy.evidence.verification import describe, holds, needs_reader, why_no_evidence
+from midcourse.policy.grounding import read_name
 from midcourse.policy.identity import call_digest
 from midcourse.policy.spelling import describe_unknown, suggest_nearest
 
@@ -28,6 +32,13 @@ PLACES: dict[str, Place] = {REPLAN: "replan", GLOBAL: "global", REACH: "reach"}
 REACH_SKILL = Skill(name="reach", effect="read", transition=True, on_zone=False)
 """The skill of a `__reach__` step, which names only what must be true afterwards."""
 SHORT_ID = 4
+LONGEST_NAME = 40
+"""Characters of the name of a result."""
+_NOT_IN_NAME = re.compile(r"[^\w.-]+")
+SCREENS_AHEAD = 1
+"""How many screens that were not observed yet a plan may have steps for."""
+UNSENT: tuple[Effect, ...] = ("read", "set_state")
+"""Effects of skills that may be planned for such a screen: they send nothing by their class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +48,8 @@ class Resolved:
     steps: tuple[Step, ...]
     final: bool
     repairs: tuple[str, ...]
+    unproven: str = ""
+    """Why nothing could show that a step happened which cannot be undone, in words for the planner; empty if there is no such step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +78,8 @@ class _Candidate:
     draft: Draft
     skill: Skill | None = None
     problem: str = ""
+    held: bool = False
+    """Whether it names a zone of a screen that was not observed yet."""
 
     @property
     def doable(self) -> Skill | None:
@@ -93,22 +108,24 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, scope: 
     # The earliest end wins. Where two fall together, a transition comes first: it is about the step before the end.
     end = min((found for found in ends if found), key=lambda found: found.kept, default=None)
     reached = candidates[: end.kept] if end else candidates
+    unproven = _explain_unproven(reached, scope.observation)
+    reached, useless = _drop_useless_expectations(reached, scope.observation)
     doable = [(candidate.draft, skill) for candidate in reached if (skill := candidate.doable)]
     dropped = [candidate for candidate in reached if candidate.problem]
     steps = [_build_step(draft, skill, version, index, scope) for index, (draft, skill) in enumerate(doable)]
-    repairs = [f"step {c.number} ({c.draft.skill or 'no skill'}) dropped: {c.problem}" for c in dropped]
+    repairs = [f"step {c.number} ({c.draft.skill or 'no skill'}) dropped: {c.problem}" for c in dropped] + useless
     if end:
         repairs += end.repairs
     elif steps and (dropped or final is False):
         why = "a step was dropped" if dropped else "the plan says that it is not the last"
         repairs.append(f"{REPLAN} appended: {why}")
     else:
-        return Resolved(steps=tuple(steps), final=True, repairs=tuple(repairs))
+        return Resolved(steps=tuple(steps), final=True, repairs=tuple(repairs), unproven=unproven)
     if steps:
         here = Target(surface=scope.observation.surface.title, role="", label="")
         says = "Look again and plan the rest"
         steps.append(Step(version=version, index=len(steps), zone=REPLAN, target=here, says=says))
-    return Resolved(steps=tuple(steps), final=False, repairs=tuple(repairs))
+    return Resolved(steps=tuple(steps), final=False, repairs=tuple(repairs), unproven=unproven)
 
 
 # --- 1. what can be done here
@@ -122,7 +139,25 @@ def _check_draft(number: int, draft: Draft, scope: Scope) -> _Candidate:
         problem = describe_unknown("skill", draft.skill, (skill.name for skill in scope.catalogue.skills))
     else:
         problem = find_step_problem(draft, skill, scope)
-    return _Candidate(number=number, draft=draft, skill=skill, problem=problem)
+    held = skill is not None and _is_held(draft, skill, scope)
+    return _Candidate(number=number, draft=draft, skill=skill, problem=problem, held=held)
+
+
+def _is_held(draft: Draft, skill: Skill, scope: Scope) -> bool:
+    return bool(draft.on) and skill.on_zone and draft.zone != REACH and scope.observation.zone(draft.zone) is None
+
+
+def _find_held_problem(draft: Draft, skill: Skill) -> str:
+    """Why this step cannot be planned for a screen that was not observed yet, or an empty string."""
+    if read_name(draft.zone) is None:
+        return f"on another screen a zone is named as role:label, and not '{draft.zone}'"
+    if not draft.on.strip("*? "):
+        return f"'{draft.on}' names no screen"
+    if skill.effect not in UNSENT:
+        return f"{skill.name} cannot be planned for a screen that was not observed yet"
+    if any(isinstance(value, Reference) and value.source == "secret" for _, value in draft.arguments):
+        return "a secret is only given to a field that was observed"
+    return ""
 
 
 def find_step_problem(draft: Draft, skill: Skill, scope: Scope) -> str:
@@ -134,7 +169,10 @@ def find_step_problem(draft: Draft, skill: Skill, scope: Scope) -> str:
         if draft.expect is None or not (draft.expect.checks or draft.expect.says.strip()):
             return "it does not say what must be true afterwards (expect)"
         return ""
-    if skill.on_zone and not scope.beyond and seen.zone(draft.zone) is None:
+    held = _is_held(draft, skill, scope)
+    if held and (problem := _find_held_problem(draft, skill)):
+        return problem
+    if skill.on_zone and not held and not scope.beyond and seen.zone(draft.zone) is None:
         labelled = [f"'{zone.id}'" for zone in seen.zones if draft.zone in (zone.label, f"{zone.role}:{zone.label}")]
         near = " or ".join(labelled[:3])
         if not near and len(draft.zone) > SHORT_ID:  # short ids are all similar
@@ -147,13 +185,54 @@ def find_step_problem(draft: Draft, skill: Skill, scope: Scope) -> str:
     return find_argument_problem(draft.arguments, skill.parameters, scope.task)
 
 
+def _drop_useless_expectations(candidates: list[_Candidate], seen: Observation) -> tuple[list[_Candidate], list[str]]:
+    """The candidates without expectations that hold already, and a repair for each.
+
+    Behind a step that acts, the screen may be another one by then: there the expectation is compared when the step is tried. So it is
+    while a dialog is open, which may hide what is expected to go.
+    """
+    if any(zone.role in ("dialog", "alertdialog") for zone in seen.zones):
+        return candidates, []
+    kept: list[_Candidate] = []
+    repairs: list[str] = []
+    acted = False
+    for candidate in candidates:
+        skill, expect = candidate.doable, candidate.draft.expect
+        if skill and expect and candidate.draft.zone != REACH and not (acted or candidate.held) and holds(expect, seen):
+            repairs.append(
+                f"step {candidate.number} ({skill.name}): dropped expect, {describe(expect)}: it holds already"
+            )
+            candidate = replace(candidate, draft=replace(candidate.draft, expect=None))
+        acted = acted or bool(skill and skill.effect != "read")
+        kept.append(candidate)
+    return kept, repairs
+
+
+def _explain_unproven(candidates: list[_Candidate], seen: Observation) -> str:
+    """Why the expectation of a step that cannot be undone is no evidence, if it has no probe either."""
+    for candidate in candidates:
+        skill, draft = candidate.doable, candidate.draft
+        if skill is None or skill.effect != "irreversible" or draft.probe or skill.probe or draft.expect is None:
+            continue
+        if why := why_no_evidence(draft.expect, seen):
+            return f"step {candidate.number} ({skill.name}) cannot be undone, and its expect, {why}"
+    return ""
+
+
 # --- 2. how far the plan reaches
 
 
 def _end_after_transition(candidates: list[_Candidate], final: bool | None) -> _End | None:
-    """End after the first step that may change the screen, unless it is the last step of the last plan."""
+    """End after a step that may change the screen, unless it is the last one of the last plan, or steps for that screen follow."""
+    crossed = 0
     for candidate, after in zip_longest(candidates, candidates[1:]):
+        if crossed and not candidate.held and candidate.draft.zone != REPLAN:
+            unseen = _describe_unseen(len(candidates) - candidate.number + 1, "those for the next screen")
+            return _End(kept=candidate.number - 1, repairs=(unseen,))
         if candidate.doable is None or not _is_transition(candidate.draft, candidate.doable):
+            continue
+        crossed += 1
+        if crossed <= SCREENS_AHEAD and after and after.held:
             continue
         if after is None and final:
             continue
@@ -207,10 +286,19 @@ def _is_transition(draft: Draft, skill: Skill) -> bool:
 # --- 3. the steps
 
 
+def _hint_of(zone: Zone | None) -> str:
+    """What a control without a name may be, so that people and models can tell which one it was."""
+    hint = zone.get("hint") if zone else None
+    return f"({hint})" if hint else ""
+
+
 def _build_step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) -> Step:
     zone = scope.observation.zone(draft.zone)
     surface = scope.observation.surface.title
     target = Target(surface=surface, role=zone.role if zone else "", label=zone.label if zone else "")
+    held = _is_held(draft, skill, scope)
+    if held and (name := read_name(draft.zone)):
+        target = Target(surface=draft.on, role=name[0], label=name[1])
     if draft.zone == REACH and draft.expect:
         target = Target(surface="", role="", label=describe(draft.expect))
     # The draft may name results that it needs. Those that its arguments refer to are needed even if it does not name them.
@@ -230,12 +318,20 @@ def _build_step(draft: Draft, skill: Skill, version: int, index: int, scope: Sco
         probe=draft.probe or skill.probe,
         needs=tuple(dict.fromkeys((*draft.needs, *referred))),
         gives=draft.gives,
-        says=draft.says or f"{skill.name} {target.label}".strip(),
+        says=draft.says or f"{skill.name} {target.label or _hint_of(zone)}".strip(),
+        unsaid=not draft.says.strip(),
+        result_name=_clean_name(draft.result_name),
+        on=draft.on if held else "",
         call=call_digest(skill.name, target, draft.arguments),
-        asks=bool(find_unvouched(draft.arguments, skill.parameters, scope.task)),
+        asks=bool(find_unvouched(draft.arguments, skill.parameters, scope.task, scope.observation)),
     )
     planned = planned_consequence(step, scope.observation.surface.origin)
     return replace(step, ruled=provisional_ruling(scope.task, planned, skill))
+
+
+def _clean_name(name: str) -> str:
+    """The name of a result in letters that can follow `$result.` in an argument."""
+    return _NOT_IN_NAME.sub("_", name.strip().removeprefix("$").removeprefix("result.")).strip("_.")[:LONGEST_NAME]
 
 
 def build_planned_step(step: Step) -> PlannedStep:
@@ -250,5 +346,6 @@ def build_planned_step(step: Step) -> PlannedStep:
         call=step.call,
         asks=step.asks,
         ruled=step.ruled,
+        on=step.on,
         reads=step.expect is not None and needs_reader(step.expect),
     )

@@ -25,5 +25,7 @@ def _is_visible(condition: str, observation: Observation) -> bool:
             return any(fnmatchcase(zone.id, pattern) for zone in observation.zones)
         case "role":
             return any(zone.role == pattern for zone in observation.zones)
+        case "state":
+            return any(zone.get(pattern) is True for zone in observation.zones)
         case _:
             return False

@@ -32,7 +32,7 @@ from midcourse.policy.reuse.placeholders import (
     without_placeholders,
 )
 
-PASSING = ("focused", "seen")
+PASSING = ("focused", "seen", "hint", "marked")
 """States that do not make a screen a different one."""
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -110,6 +110,8 @@ def build_segment(situation: ReuseKey, plan: PlanVersion | None, apart: Iterable
 
 def _build_kept_step(step: Step, task: Task, seen: Observation, placeholders: Placeholders) -> KeptStep:
     target = step.target
+    if step.on:  # a segment is reused on an equal screen, which this one cannot be compared with
+        raise Unclear(f"{step.skill} {step.zone} is for another screen")
     if step.zone != GLOBAL and len(_find_zones(seen, target.role, target.label)) != 1:
         raise Unclear(f"{target.role} '{target.label}' is on the screen more than once, or not at all")
     draft = Draft(
@@ -122,7 +124,8 @@ def _build_kept_step(step: Step, task: Task, seen: Observation, placeholders: Pl
         transition=step.transition,
         needs=step.needs,
         gives=step.gives,
-        says=_insert_or_empty(step.says, placeholders),
+        says="" if step.unsaid else _insert_or_empty(step.says, placeholders),
+        result_name=step.result_name,
     )
     return KeptStep(role=target.role, label=placeholders.insert(target.label), draft=draft)
 

@@ -19,7 +19,7 @@ from midcourse.presentation.page.sections import (
     render_spending,
 )
 from midcourse.presentation.page.story import MOST_BYTES, Story, read_story
-from midcourse.presentation.result import describe_counts, tone_of
+from midcourse.presentation.result import describe_counts, describe_values, tone_of
 from midcourse.presentation.vocabulary import format_argument, format_time
 
 POLICY = "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -96,6 +96,7 @@ def _render_head(story: Story) -> Markup:
         ),
         element("h1", text(story.sentence)),
         element("p", text(task.goal), class_="goal"),
+        element("p", text(result.answer), class_="answer") if result and result.answer else None,
         element("p", text(result.final_detail), class_="soft") if result and result.final_detail else None,
         _render_facts(story),
         class_="top",
@@ -112,7 +113,7 @@ def _render_facts(story: Story) -> Markup:
         ("Key", text(task.key)),
         ("Continues", text(f"run {opening.forked_from.run}") if opening.forked_from else NOTHING),
         *((f"Input {name}", text(format_argument(value))) for name, value in task.inputs),
-        *((f"Data {name}", text(format_argument(value))) for name, value in (result.data if result else ())),
+        *((f"Data {name}", text(line)) for name, line in (describe_values(result) if result else ())),
     ]
     rows = [element("div", element("dt", _render_label(name)), element("dd", value)) for name, value in facts if value]
     return element("dl", *rows)

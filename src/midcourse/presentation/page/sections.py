@@ -19,6 +19,7 @@ from midcourse.presentation.vocabulary import (
     describe_call,
     describe_step,
     format_argument,
+    format_cost,
     format_elapsed,
     format_time,
     plan_reason,
@@ -44,6 +45,7 @@ VERDICTS: dict[Verdict, tuple[str, str]] = {
     "changed": ("ask", "approved with changes"),
     "take_over": ("ask", "taken over"),
     "send_again": ("ask", "send it again"),
+    "spend_more": ("good", "may spend more"),
 }
 CAUSE_TONES = {"initial": "plain", "adaptive": "plain", "error": "bad", "detour": "doubt"}
 KINDS = {"skill": "does", "target": "on", "origin": "at", "address": "sends to"}
@@ -178,6 +180,7 @@ def _render_decision(asked: AskedQuestion, story: Story) -> Markup:
     assert decision is not None
     tone, words = VERDICTS[decision.verdict]
     once = " once" if decision.verdict == "approved" and decision.once else ""
+    more = f": {format_cost(decision.more)}" if decision.verdict == "spend_more" and decision.more else ""
     changes = [
         element("li", text(name), " is now ", _render_value(value))
         for change in decision.changes
@@ -187,7 +190,7 @@ def _render_decision(asked: AskedQuestion, story: Story) -> Markup:
         "div",
         element(
             "p",
-            render_pill(tone, words + once),
+            render_pill(tone, words + once + more),
             " by ",
             text(decision.by or "an approver that gave no name"),
             element("span", " after ", format_elapsed(decision.at - asked.at), class_="soft"),

@@ -22,6 +22,7 @@ from midcourse.domain.argument import Scalar
 from midcourse.domain.phases import Asking
 from midcourse.domain.records.summary import Sending
 from midcourse.errors import MidcourseError, RunUnknown
+from midcourse.presentation.result import LONGEST_FOR_MODELS, shorten_value
 from midcourse.server.access.identity import Caller
 from midcourse.server.models.base import Model
 from midcourse.server.models.questions import Accepted, DecisionBody, QuestionPage, QuestionView
@@ -65,6 +66,8 @@ class RunReport(Model):
     """Whether a check or a probe found that the task is done. A done run without it is only claimed: say so to the user."""
     sending: Sending
     """What it sent: `nothing`, only a `sign_in`, or `effects`; `call` for one call of a function. Empty while it has not ended."""
+    answer: str
+    """What the planner tells the user."""
     data: dict[str, Scalar]
     """What it returned."""
     advice: str
@@ -145,7 +148,11 @@ class RunTools:
             final_reason=view.final_reason,
             verified=view.verified,
             sending=view.sending,
-            data=dict(view.result.data) if view.result else {},
+            answer=view.result.answer if view.result else "",
+            data={
+                name: shorten_value(value, run, LONGEST_FOR_MODELS)
+                for name, value in (view.result.data if view.result else ())
+            },
             advice=view.verdict.advice if view.verdict else "",
             question=build_question_view(question) if question else None,
             next=self._describe_next(run, view.state),

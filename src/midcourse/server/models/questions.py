@@ -46,6 +46,14 @@ class AskedStep(Model):
     """Differences from the request that was last approved or asked about for this step."""
 
 
+class More(Model):
+    """What a run may spend beyond its ceiling after a yes. 0: as before."""
+
+    calls: int
+    tokens: int
+    cost_usd: float
+
+
 class QuestionView(Model):
     """A question that a run asks: what it wants to do, and how it can be answered."""
 
@@ -75,8 +83,12 @@ class QuestionView(Model):
     """For `happened`: texts that the screen shows and did not show before it was sent."""
     unmet: tuple[str, ...]
     """For `happened`: what was expected to be seen afterwards, and why that does not decide it."""
+    picture: str
+    """For `happened`: the observation of that screen, if it has a picture (`/runs/{run}/observations/{observation}/picture`)."""
     contradicted: bool
     """For `happened`: whether a person denied it and evidence says the contrary. A second denial is believed."""
+    more: More | None
+    """For `more`: what a yes allows the run to spend beyond its ceiling."""
     voids_approval: bool
     """Whether an earlier approval is void, because the values that would be sent have changed since."""
 

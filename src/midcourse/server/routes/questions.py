@@ -30,6 +30,7 @@ SAYS = {
     "go_on": "it plans again",
     "stop": "it ends here",
     "send_again": "it is sent again, exactly as shown",
+    "spend_more": "it continues, and may spend exactly that much more",
 }
 
 
@@ -50,6 +51,10 @@ async def decide(
     run_id: RunPath, question: QuestionPath, body: DecisionBody, tenant_runs: TheRuns, caller: Approver
 ) -> Accepted:
     """Answer a question. If it has changed since it was shown, nothing is decided and the response is 409 with the difference."""
+    if body.verdict == "spend_more" and not caller.may("administer"):  # as for a request that would raise a ceiling
+        raise Refusal(
+            403, "forbidden", f"the role {caller.role} may not raise a ceiling", next="an administrator has to decide"
+        )
     asked = await _open(tenant_runs, run_id, question)
     control = tenant_runs.control(run_id)
     decision = Decision(

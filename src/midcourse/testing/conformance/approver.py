@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from midcourse.domain.approval import VERDICTS, CommitSet, Consequence, Decision, Earlier, Question
 from midcourse.domain.argument import Reference
+from midcourse.domain.budget import Cost
 from midcourse.domain.plan import Target
 from midcourse.ports.approver import Approver
 
@@ -35,6 +36,14 @@ APPROVE = Question(
 HAPPENED = replace(APPROVE, about="happened", detail="the page said 504")
 REPEAT = replace(APPROVE, about="repeat", earlier=(Earlier(at=1_800_000_000.0, finding="exists"),), before=(ORDER,))
 ASKED = replace(APPROVE, about="question", consequences=(), says=(), detail="Which of the two accounts?")
+MORE = replace(
+    APPROVE,
+    about="more",
+    consequences=(),
+    says=(),
+    detail="$0.48 of $0.50 are spent, and the next command may take $0.05",
+    more=Cost(microusd=500_000),
+)
 STUCK = replace(APPROVE, about="stuck", consequences=(), says=(), detail="fill failed: rejected")
 
 
@@ -64,6 +73,9 @@ class ApproverConformance:
 
     def test_how_should_it_go_on(self) -> None:
         self._answers(STUCK)
+
+    def test_may_it_spend_more(self) -> None:
+        self._answers(MORE)
 
     def test_what_does_the_user_know(self) -> None:
         self._answers(ASKED)

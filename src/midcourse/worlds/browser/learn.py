@@ -11,8 +11,10 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
+from midcourse.policy.unsent import generalize_path
 from midcourse.ports.store import Store
 from midcourse.worlds.browser.egress.address import Address, AddressRefused, parse
+from midcourse.worlds.browser.egress.background import EFFECTS
 from midcourse.worlds.browser.egress.outbox import OBSERVER, OutgoingRequest
 from midcourse.worlds.browser.egress.policy import ANYWHERE, SAFE_METHODS, OriginRules, Origins, read_origins
 from midcourse.worlds.browser.egress.request import Request
@@ -21,17 +23,11 @@ from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 
 OFTEN = 3
 """A request that a script sends this often may be one by which the page saves or reports by itself: a person presses no button so often."""
-_VARIES = re.compile(r"\d+|[0-9a-f]{8,}|[0-9a-f-]{36}", re.IGNORECASE)
 _ACTS = re.compile(
     r"[/_.-](delete|remove|destroy|log-?out|sign-?out|cancel|unsubscribe|confirm|approve|activate|buy|pay|send)(?![a-z])",
     re.IGNORECASE,
 )
 _REJECTS = (400, 409, 422)
-_EFFECTS = re.compile(
-    r"(?i)[/_.-](accept|activate|approve|book|buy|cancel|charge|confirm|delete|destroy|order|pay|place|post|publish|purchase|"
-    r"remove|send|sign-?up|submit|transfer|unsubscribe)(s|ing)?(?![a-z])"
-)
-"""Matches addresses that suggest an effect by their names. They need approval wherever in a run they are sent."""
 
 
 class AnyOrigin(Origins):
@@ -110,13 +106,6 @@ class PolicyLearner:
         return "\n".join([*sections, *missing]) or "# no requests were seen\n"
 
 
-def generalize_path(path: str) -> str:
-    """Return the path with ids and queries replaced by `*`: '/orders/17?page=2' becomes '/orders/*'."""
-    bare, mark, _ = path.partition("?")
-    parts = ["*" if _VARIES.fullmatch(part) else part for part in bare.split("/")]
-    return "/".join(parts).replace("/*/*", "/*") + ("*" if mark and not parts[-1].endswith("*") else "")
-
-
 def _format_section(origin: str, traffic: _Traffic) -> str:
     lines = [f"[{json.dumps(origin)}]"]
     if acting := [name for name in traffic.gets if _ACTS.search(name)]:
@@ -181,7 +170,7 @@ def propose_policy(addresses: Sequence[str]) -> str:
         requests.append((address.origin, f"{method} {generalize_path(address.path)}"))
     if not requests:
         return "# No request of the run needed approval, so it needs no policy file.\n"
-    asked = {requests[-1], *(each for each in requests if _EFFECTS.search(each[1]))}
+    asked = {requests[-1], *(each for each in requests if EFFECTS.search(each[1]))}
     safe: dict[str, set[str]] = defaultdict(set)
     for origin, name in requests:
         safe[origin] |= {name} if (origin, name) not in asked else set()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
 from midcourse.files import atomic_write, private_folder
 from midcourse.worlds.base import Scene, failed
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _CLOSES_WITHIN = 5.0
 _READS_WITHIN = 5.0
+_ANSWERS_MESSAGE = 2.0
+"""Seconds within which a server answers a message of a WebSocket, if it answers at all."""
+_WAITS_FOR = "the page shows nothing: it may wait for this, which `send` sends"
 _MAX_PAGES = 10
 """The maximum number of pages of a list that are read for one probe."""
 _FOLLOWING = r"""links => links
@@ -85,11 +89,17 @@ class BrowserSession:
 
     @classmethod
     async def begin(
-        cls, options: SessionOptions, chromium: Chromium | None = None, *, stored: str = ""
+        cls,
+        options: SessionOptions,
+        chromium: Chromium | None = None,
+        *,
+        stored: str = "",
+        secrets: Collection[str] = (),
     ) -> "BrowserSession":
         """Start the browser and load the first page. A failure to load is visible in the first observation.
 
-        `stored` is what `read_storage` of an earlier session returned. Without it, the file named in the options is read.
+        `stored` is what `read_storage` of an earlier session returned. Without it, the file named in the options is read. No message
+        with one of the `secrets` leaves by itself.
         """
         launch = {"executable": options.executable, "headed": options.headed, "sandbox": options.sandbox}
         if chromium is None:
@@ -98,6 +108,8 @@ class BrowserSession:
         storage = options.storage_file
         state = json.loads(stored) if stored else storage if storage and storage.exists() else None
         guard = Guard(options.origins, authorities=options.authorities, certificate=chromium.certificate)
+        guard.outbox.messages.begins_empty = state is None or not await asyncio.to_thread(_keeps_local_storage, state)
+        guard.outbox.messages.conceal(secrets)
         proxy = await guard.proxy.open()
         try:
             context = await chromium.start(
@@ -149,10 +161,12 @@ class BrowserSession:
         Passwords in these requests are masked, except `named` secrets, which other code replaces by their names.
         """
         scene = await self._capture.look(self.tabs)
+        self.guard.claim_late()
         if waiting := self.guard.outbox.waiting:
             pages = await self.read_forms(())
             shown = ((held, mask_passwords(held.request.commit, pages, named)) for held in waiting)
-            scene.zones += tuple(held.as_zone(commit, self.guard.find_cause(held)) for held, commit in shown)
+            hint = _WAITS_FOR if is_blank(scene) else ""
+            scene.zones += tuple(held.as_zone(commit, self.guard.find_cause(held), hint) for held, commit in shown)
         return scene
 
     async def change_stamp(self) -> tuple[object, ...]:
@@ -219,6 +233,7 @@ class BrowserSession:
     async def attend(self) -> None:
         """Let a person use the browser: nothing is held, and tabs that they open come to the front."""
         self.guard.outbox.attended = self.tabs.acting = True
+        self.guard.outbox.background.note_person()
         await self.tab.page.bring_to_front()
 
     @property
@@ -246,13 +261,21 @@ class BrowserSession:
         while settled is not self.tab:
             settled = self.tab
             await settle(
-                settled, self._options.patience, lambda request: request in self._background or self._is_held(request)
+                settled,
+                self._options.patience,
+                lambda request: request in self._background or self._is_held(request),
+                self._awaits_message,
             )
             await self.tabs.wait_for_arrivals()
             await self._close_refused_tabs()
             await self.tab.read_status()
         self.tabs.acting = False
         await self._set_acting(False)
+
+    async def settle_fully(self) -> None:
+        """Wait until the page has settled, and for requests that were under way before the last act, too."""
+        self._background = set()
+        await self.settle()
 
     async def _close_refused_tabs(self) -> None:
         """Close tabs that the act opened and that lead to a refused origin, because they show nothing."""
@@ -266,6 +289,11 @@ class BrowserSession:
                 )
                 if len(self.tabs) > 1 and refused:
                     await tab.page.close()
+
+    def _awaits_message(self) -> bool:
+        """Whether a server has not yet answered a message of a WebSocket that has just left."""
+        now = asyncio.get_running_loop().time()
+        return any(now - socket.awaits_answer_since < _ANSWERS_MESSAGE for socket in self.guard.outbox.sockets)
 
     def _is_held(self, request: "Request") -> bool:
         return self.guard.outbox.holds(request.method, request.url)
@@ -320,6 +348,21 @@ class BrowserSession:
             return read_page_forms(await self.tab.query(self.tab.frames.ask_all("pageForms", list(texts))))
         return ()
 
+    async def read_source(self) -> str:
+        """Return the document in front as its server sent it, before any script. Empty if that is not known.
+
+        Chromium's own copy of it is gone if the server says `no-store`, as most do for pages to sign in.
+        """
+        from playwright.async_api import Error
+
+        document = self.tab.document
+        if document is None or document.url != self.tab.page.url.partition("#")[0]:
+            return ""  # a script has changed the address since, so the page may be another one
+        with suppress(Error, TimeoutError, UnicodeDecodeError):
+            async with asyncio.timeout(5):
+                return await document.text()
+        return ""
+
     async def read_forms_at(self, url: str) -> tuple[PageForms, ...]:
         """Read the forms of a page in a hidden tab. Return nothing if another page or an error comes."""
 
@@ -345,6 +388,24 @@ class BrowserSession:
             return None
         finally:
             await tab.page.close()
+
+
+def _keeps_local_storage(state: object) -> bool:
+    """Whether a browser begins with what pages of an earlier session have stored, other than cookies."""
+    try:
+        kept: Any = json.loads(state.read_text(encoding="utf-8")) if isinstance(state, Path) else state
+        return bool(kept and kept.get("origins"))
+    except (OSError, ValueError, AttributeError):
+        return True
+
+
+def is_blank(scene: Scene | Observation) -> bool:
+    """Whether a page shows nothing: no zone has a name, a value or a picture."""
+    return not any(
+        zone.label or zone.get("value") or zone.role == "img"
+        for zone in scene.zones
+        if zone.role not in ("page", "request", "tab", "download")
+    )
 
 
 async def _read_list_page(tab: Tab) -> tuple[str, tuple[str, ...]]:

@@ -9,14 +9,15 @@ from typing import Annotated, Any, Literal, TypeAlias, assert_never
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Scalar
 from midcourse.domain.outcome import Outcome
-from midcourse.ports.world import WOULD_SEND
-from midcourse.worlds.base import BaseWorld, Zone, failed, no_effect, probe, skill
+from midcourse.ports.world import WOULD_SEND, Call
+from midcourse.worlds.base import BaseWorld, Zone, failed, no_effect, not_sent, probe, skill
 from midcourse.worlds.browser.egress.address import PAGES, AddressRefused
 from midcourse.worlds.browser.page.capture import shows_text
 from midcourse.worlds.browser.page.forms import read_form_commit
 from midcourse.worlds.browser.page.input import Input
 from midcourse.worlds.browser.page.tabs import Tab
 from midcourse.worlds.browser.session import BrowserSession, LandedElsewhere, SessionOptions
+from midcourse.worlds.file_text import FileUnreadable, read_file_text
 
 Kind: TypeAlias = Literal["string", "integer", "number", "boolean"]
 
@@ -109,6 +110,11 @@ class Skills(BaseWorld):
                 break
             await asyncio.sleep(_GLANCE)
         return outcome
+
+    @skill(by_position=True, offered_with=("state:multiline",))
+    async def append(self, zone: Zone, text: str, after: Annotated[str, "a part of its text"] = "") -> Outcome | None:
+        """Add text to a field, at its end or after this part."""
+        return await self._input.append(zone, text, after)
 
     @skill(by_position=True)
     async def clear(self, zone: Zone) -> Outcome | None:
@@ -205,13 +211,32 @@ class Skills(BaseWorld):
     @skill(offered_with=("file", "role:file", "role:download"))
     async def upload(self, zone: Zone, path: str) -> Outcome | None:
         """Give a file to a file field, or to a button that asks for a file."""
-        file = Path(path)
-        if self._options.uploads is not None and not await asyncio.to_thread(_is_below, file, self._options.uploads):
-            allowed = f"files below {self._options.uploads}" if self._options.uploads else "no files"
-            return failed("not_allowed", f"{allowed} may be uploaded from this machine")
+        file = self._find_upload(path)
         if not await asyncio.to_thread(file.is_file):
             return failed("no_such_file", f"there is no file '{path}'")
         return await self._input.upload(zone, file)
+
+    def _find_upload(self, path: str) -> Path:
+        """The file of this path, which may begin in the folder for uploads."""
+        return Path(self._options.uploads or "") / path
+
+    async def _refuse_file(self, call: Call) -> Outcome | None:
+        """Return a failure if the model has chosen a file that the task does not name. Nothing of the file is read, not even whether it exists."""
+        path = dict(call.arguments).get("path")
+        if call.skill != "upload" or not isinstance(path, str):
+            return None
+        folder = self._options.uploads
+        if folder is None:
+            downloaded = (str(each.path) for each in self._running.tabs.downloads if each.path)
+            allowed = "path" in call.named_files or path in downloaded
+            detail = (
+                f"the task does not name the file '{path}': only its files ($file.NAME) may be uploaded. "
+                'A person names one with --file PATH, or files = ["PATH"] in a task file; a folder with --files FOLDER'
+            )
+        else:
+            allowed = await asyncio.to_thread(_is_below, self._find_upload(path), folder)
+            detail = f"{f'files below {folder}' if folder else 'no files'} may be uploaded from this machine"
+        return None if allowed else not_sent("not_allowed", detail)
 
     @skill(transition=True, offered_with=("zone:dialog",))
     async def accept(self, zone: Zone, text: Annotated[str, "if it asks for some"] = "") -> Outcome | None:
@@ -250,9 +275,12 @@ class Skills(BaseWorld):
 
     @skill(effect="irreversible", transition=True, commit_set="request_sends", offered_with=("role:request",))
     async def send(self, zone: Zone) -> Outcome | None:
-        """Send a request that is waiting."""
-        if self._running.guard.find_request(zone.id) is None:
+        """Send a waiting request, once the user has approved it. One of the page's own only if the task needs it."""
+        held = self._running.guard.find_request(zone.id)
+        if held is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' is not a held request")
+        if held.behind is not None and held.behind.waits:
+            return not_sent("behind", f"it can leave only after {held.behind.zone_id}, which waits in the same socket")
         return Outcome(status="no_effect", reason=WOULD_SEND, detail="it needs approval first")
 
     async def request_sends(self, zone: Zone) -> CommitSet | None:
@@ -284,6 +312,19 @@ class Skills(BaseWorld):
     async def read(self, zone: Zone) -> Mapping[str, Scalar]:
         """Read all its text, or the path of a download."""
         return {"text": await self._input.read(zone)}
+
+    @skill(effect="read", offered_with=("role:download",))
+    async def read_file(self, zone: Zone) -> Mapping[str, Scalar] | Outcome:
+        """Read the text of a download: CSV, text, JSON, HTML, PDF."""
+        if zone.role != "download":
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is not a download")
+        path = Path(await self._input.read(zone))
+        try:
+            return {"text": await asyncio.to_thread(read_file_text, path)}
+        except FileUnreadable as trouble:
+            return failed(trouble.reason, str(trouble))
+        except OSError as problem:
+            return failed("not_readable", f"'{path.name}' cannot be read: {problem.strerror}")
 
     @skill(effect="read", offered_with=("output",), by_position=True)
     async def extract(

@@ -1,5 +1,7 @@
 """The browser world: turns a call into an act on a page and its effects into an outcome."""
 
+import asyncio
+import time
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,36 +11,44 @@ from typing import ClassVar, get_args
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.outcome import ANSWERED_WITH_ERROR, Outcome
 from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.pictures import When
 from midcourse.ports.viewing import Gesture, Handled, View
-from midcourse.ports.world import WOULD_SEND, Call, Catalogue, Finding
+from midcourse.ports.world import WOULD_PASS_ON, WOULD_SEND, Call, Catalogue, Finding
 from midcourse.worlds.base import Scene, Unseen, failed, not_sent
 from midcourse.worlds.browser.chromium import Sandbox
-from midcourse.worlds.browser.egress.acceptance import Shown, add_response_evidence
+from midcourse.worlds.browser.egress.acceptance import Shown, add_response_evidence, find_refused_sign_in, has_error
 from midcourse.worlds.browser.egress.address import read_place
+from midcourse.worlds.browser.egress.flow import Served
+from midcourse.worlds.browser.egress.guard import UPLOAD
 from midcourse.worlds.browser.egress.outbox import OutgoingRequest, join_commits
-from midcourse.worlds.browser.egress.policy import PUBLIC, Origins, read_allowed_origins
+from midcourse.worlds.browser.egress.policy import PUBLIC, SOCKET, Origins, read_allowed_origins
 from midcourse.worlds.browser.egress.sign_in import SignIns
+from midcourse.worlds.browser.egress.upload import THE_FILE, ApprovedFile
 from midcourse.worlds.browser.page.forms import (
     find_changed_values,
     find_form_page,
     find_generated_values,
     find_sources,
+    find_words,
     mask_passwords,
 )
 from midcourse.worlds.browser.page.frames import DocumentGone
 from midcourse.worlds.browser.page.input import ZoneUnreachable
 from midcourse.worlds.browser.page.screenshots import Screenshots, SecretLocator, draw_zones
 from midcourse.worlds.browser.page.tabs import PageInterrupted, Patience, Tab
-from midcourse.worlds.browser.session import BrowserSession, SessionOptions
+from midcourse.worlds.browser.session import BrowserSession, SessionOptions, is_blank
 from midcourse.worlds.browser.skills import Skills
 from midcourse.worlds.browser.viewing import Attendance, LiveView
 
+_FILLING = ("check", "clear", "select", "type", "uncheck", "upload")
+"""Skills that fill in a part of a form, which stays for the rest."""
 _WITH_DIALOG = ("accept", "dismiss", "switch_tab", "close_tab")
 """Skills that work while a browser dialog is open, besides reading."""
+_RENDERS_WITHIN, _HOLDS_UP = 8.0, 0.5
+"""Seconds for which a page that shows nothing is looked at again, and that once something of it is held."""
 LOST = Unseen(reason="world_lost", detail="the browser has ended")
 NOT_OPEN = Unseen(reason="world_lost", detail="the browser is not open")
 
@@ -54,7 +64,8 @@ class Browser(Skills):
 
     `storage` is a file with the cookies to begin with, which is kept up to date. `screenshots` says for which observations a
     screenshot is taken. `downloads` is the folder for downloaded files; without it, they are deleted when the browser is closed.
-    `uploads` is the folder below which files may be uploaded. By default any file may be uploaded; if it is empty, none.
+    `uploads` is the folder below which files may be uploaded; if it is empty, none. By default, the files that the task names may be
+    uploaded, and those that this session has downloaded.
 
     `width` and `height` are the size of the visible part of a page, in CSS pixels. `scale` is the number of screenshot pixels for
     one CSS pixel; with 2, small print is easier to read.
@@ -127,7 +138,11 @@ class Browser(Skills):
         self._catalogue = _mark_destinations(super().catalogue(), start, options.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
         """The commit set, names and result of the last reread. The result is needed both before and after an approval."""
+        self._asked: tuple[CommitSet, CommitSet] | None = None
+        """The last commit set, and how it was shown."""
         self._sign_ins = SignIns()
+        self._blank: object = None
+        """The tab and document that has shown nothing for as long as it was looked at."""
         self._stored = ""
         """The cookies and local storage that the next session begins with, as JSON."""
 
@@ -136,7 +151,7 @@ class Browser(Skills):
     async def open(self) -> str:
         await super().open()
         await self.close()  # in case the Chromium of the last session has ended
-        self._session = await BrowserSession.begin(self._options, stored=self._stored)
+        self._session = await BrowserSession.begin(self._options, stored=self._stored, secrets=self._secrets.values)
         return ""
 
     async def close(self) -> None:
@@ -159,6 +174,8 @@ class Browser(Skills):
             self._secrets.add([(name, str(value))])
             if origin:
                 self._sign_ins.bind(name, str(value), origin)
+        if self._session is not None:
+            self._session.guard.outbox.messages.conceal(self._secrets.values)
 
     async def attend(self) -> str:
         await self._running.attend()
@@ -178,7 +195,10 @@ class Browser(Skills):
         # What the guard has proved is still true after Chromium has ended.
         if self._session is None or not self._session.lost.is_set() or outcome.evidence:
             return outcome
-        held = outcome.status == "no_effect" and outcome.reason == WOULD_SEND  # it is gone with the browser
+        held = outcome.status == "no_effect" and outcome.reason in (
+            WOULD_SEND,
+            WOULD_PASS_ON,
+        )  # it is gone with the browser
         return replace(
             outcome,
             status="no_effect" if held else "unknown",
@@ -204,11 +224,38 @@ class Browser(Skills):
         else:
             commit = join_commits(held) if held else await super().commit_set(call)
         if commit is not None and commit.address:
-            pages = await self._session.read_forms(find_generated_values(commit))
-            commit = replace(commit, sources=find_sources(commit, pages))
+            if self._tab.dialog is not None and self._asked is not None and self._asked[0] == commit:
+                # Behind a dialog no form can be read, so it is shown as it was before.
+                self._session.guard.bind(call, commit)
+                return self._asked[1]
+            plain, pages = commit, await self._session.read_forms(find_generated_values(commit))
+            leads = len(held) == 1 and held[0].request.is_navigation
+            source = await self._session.read_source() if leads else ""
+            covers = self._session.guard.find_covered(call, self._tab.page.url, pages, source)
+            sources, words = find_sources(commit, pages), find_words(commit, pages)
+            commit = replace(commit, sources=sources, covers=covers, words=words)
             self._session.guard.bind(call, commit)
-            return mask_passwords(commit, pages, self._secrets.values)
+            commit = mask_passwords(commit, pages, self._secrets.values)
+            file = self._session.guard.find_promised(call)
+            if not self._session.guard.has_lost(call):
+                file = await self._read_uploaded(call) if held else None
+                self._session.guard.promise(call, file)
+            shown = replace(commit, values=(*commit.values, (THE_FILE, file.describe()))) if file else commit
+            self._asked = (plain, shown)
+            return shown
         return self._session.guard.bind(call, commit)
+
+    async def _read_uploaded(self, call: Call) -> ApprovedFile | None:
+        """Return the file of an upload whose page has asked where to put it, and sends it once it knows."""
+        named = dict(call.arguments).get("path")
+        if call.skill != UPLOAD or not isinstance(named, str) or await self._refuse_file(call):
+            return None
+        path = self._find_upload(named)
+        try:
+            content = await asyncio.to_thread(path.read_bytes)
+        except OSError:
+            return None
+        return self._running.guard.find_file(call, path.name, content, self._tab.page.url)
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
         """Return which of these values change when the page is loaded again, in a hidden tab."""
@@ -242,6 +289,11 @@ class Browser(Skills):
         async with self._live_view.use():
             return await self._observe()
 
+    async def settle(self) -> None:
+        if self._session is not None:
+            async with self._live_view.use():
+                await self._session.settle_fully()
+
     async def view(self, since: str) -> View:
         return await self._live_view.take(self._session, since) if self._session else View(stamp="")
 
@@ -251,11 +303,40 @@ class Browser(Skills):
     async def _observe(self) -> Observation | Unseen:
         if self._session is not None:
             await self._session.end_attendance()
-        seen = await super().observe()
+        seen = await self._observe_rendered()
         if isinstance(seen, Unseen):
             return seen
         screenshot = await self._screenshots.take(self._tab, seen.fingerprint)
         return replace(seen, screenshot=screenshot, size=self._tab.size if screenshot else None)
+
+    async def _observe_rendered(self) -> Observation | Unseen:
+        """Observe the page. One that shows nothing yet is looked at again for a while, since scripts render many pages."""
+        seen = await super().observe()
+        shown = None if self._session is None else (self._tab.number, self._tab.document)
+        if (
+            isinstance(seen, Unseen)
+            or shown is None
+            or shown == self._blank
+            or not is_blank(seen)
+            or self._tab.interrupted
+        ):
+            return seen
+        ends = time.monotonic() + _RENDERS_WITHIN
+        while is_blank(seen) and time.monotonic() < ends and await self._has_scripts():
+            if self._running.guard.outbox.waiting:  # the page may wait for it, so looking does not help for long
+                ends = min(ends, time.monotonic() + _HOLDS_UP)
+            await self._wait_for_change()
+            await self._running.settle()
+            seen = await super().observe()
+            if isinstance(seen, Unseen):
+                return seen
+        self._blank = shown
+        return seen
+
+    async def _has_scripts(self) -> bool:
+        with suppress(DocumentGone, PageInterrupted):
+            return bool(await self._tab.query(self._tab.frames.run("document.scripts.length > 0")))
+        return False
 
     def picture_looks(self) -> None:
         """Take a screenshot at every look from now on."""
@@ -283,27 +364,47 @@ class Browser(Skills):
         declared = self.catalogue().skill(call.skill)
         if declared is None or declared.effect == "read":
             return await self._carry_out(call)
-        if self._tab.dialog is not None and call.skill not in _WITH_DIALOG:
+        guard = self._session.guard
+        # What waits without the page can leave, and what the page gave up is reported. A page opens an alert when its request takes long.
+        decided = call.allowed and (guard.has_lost(call) or guard.can_release(call))
+        if self._tab.dialog is not None and call.skill not in _WITH_DIALOG and not decided:
             return not_sent("dialog_open", f"the dialog '{self._tab.dialog.message}' must be answered first")
         await self._session.end_attendance()
         if call.pictured and not call.allowed and (moved := await self._check_not_moved(call)):
             return moved
-        guard = self._session.guard
         if (repeated := guard.answer_repeat(call)) is not None:
             return repeated
         await self._session.begin_act()
+        place = read_place(self._tab.page.url)
+        guard.outbox.background.note_call(call, self._tab.page.url)
         before = await self._capture_shown() if call.allowed else None
         own = guard.begin_act(call)
         with guard.expect(call):
             outcome = await (self._release(own) if own else self._carry_out(call))
             await self._session.settle()
+            if own and self._tab.dialog is not None:
+                await guard.wait_for_responses(self._options.patience.most)  # a page with a dialog is not waited for
+            await guard.wait_for_pause(call, place)
         outcome = guard.judge(call, outcome, sends=bool(own) or declared.effect == "irreversible")
+        guard.note_typed(call, outcome, place)
         if not call.allowed:
             outcome = await self._release_sign_in(call, outcome)
         if before is not None and outcome.status == "ok" and guard.outbox.sent:
             self._sign_ins.note(before.scene)
             after = await self._capture_shown()
-            outcome = add_response_evidence(outcome, guard.outbox.sent, before, after, self._sign_ins)
+            sent = guard.outbox.sent
+            if call.skill == UPLOAD:
+                # A message has no response of its own. That the page goes on with the file is the answer to it.
+                sent = [each for each in sent if each.request.method != SOCKET] or sent
+            outcome = add_response_evidence(
+                outcome, sent, before, after, self._sign_ins, fills_in=call.skill in _FILLING
+            )
+            if call.skill == UPLOAD and guard.find_held(call) and not has_error(sent):
+                # The upload is under way, so nobody is asked whether it happened: what waits is sent or dropped next.
+                outcome = replace(outcome, status="ok", reason="", evidence="response")
+        elif outcome.status == "unknown" and has_error(guard.outbox.sent):
+            outcome = replace(outcome, reason=ANSWERED_WITH_ERROR)
+        self._blank = None if guard.outbox.sent else self._blank  # it may have waited for this
         await self._session.save_storage()
         if self._tab.crashed:
             outcome = report_interruption(self._tab)
@@ -330,17 +431,22 @@ class Browser(Skills):
         request = held[0].request
         if self._options.origins.is_declared_unsafe(request.method, request.url):
             return outcome
-        if not self._sign_ins.is_sign_in_only(request, await session.read_forms(())):
+        background = session.guard.outbox.background
+        served = Served.read(await session.read_source() if request.is_navigation else "")
+        if not self._sign_ins.is_sign_in_only(request, await session.read_forms(()), background, served):
             return outcome
+        background.note_session(request, held[0].response)
         self._sign_ins.places.add(read_place((await session.look()).surface.address))
         session.guard.begin_act(replace(call, allowed=True))
         outcome = await self._release(held)
         await session.settle()
-        return session.guard.judge(call, outcome, sends=True)
+        outcome = session.guard.judge(call, outcome, sends=True)
+        return find_refused_sign_in(outcome, session.guard.outbox.sent, await self._capture_shown())
 
     async def _carry_out(self, call: Call) -> Outcome:
         async def attempt() -> Outcome:
-            return await self._refuse_secret(call) or await super(Browser, self)._attempt(call)
+            refused = await self._refuse_file(call) or await self._refuse_secret(call)
+            return refused or await super(Browser, self)._attempt(call)
 
         return await self._catch_interruptions(attempt())
 

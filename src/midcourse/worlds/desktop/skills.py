@@ -164,7 +164,7 @@ class Skills(BaseWorld):
 
     @skill
     async def type_text(self, text: str) -> Outcome | None:
-        """Type text where the focus is."""
+        """Type one line of text where the focus is."""
         if "\n" in text:
             return not_sent("bad_arguments", "press Enter with press_keys")
         return await self._running.input.write(text)

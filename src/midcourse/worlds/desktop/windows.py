@@ -65,7 +65,7 @@ _SCROLLED = (49, 68)
 _TOP = ("window", "dialog", "alert")
 _CANVAS = 80
 """The width and height from which a panel without children counts as something that the program draws itself."""
-_LONGEST = 2000
+_LONGEST = 10_000
 """The maximum number of characters of a text that an observation shows."""
 _MOST_ROWS = 200
 

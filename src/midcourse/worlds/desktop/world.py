@@ -60,6 +60,7 @@ class Desktop(Skills):
     """
 
     name = "desktop"
+    kind = "desktop"
     blocks = False
     keeps: ClassVar[Mapping[str, str]] = {"home": "home"}
     host_options: ClassVar[Mapping[str, object]] = {"display": OWN, "start": (), "programs": ()}

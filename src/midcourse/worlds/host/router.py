@@ -108,6 +108,9 @@ class Router:
                     return "null"
                 case "POST observe":
                     return encode(await session.observe(_read(Ask, body).epoch), Observation | Unseen)
+                case "POST settle":
+                    await session.settle(_read(Ask, body).epoch)
+                    return "null"
                 case "POST screenshot":
                     ask = _read(ScreenshotAsk, body)
                     picture = await session.read_screenshot(ask.epoch, ask.digest)

@@ -10,7 +10,7 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.abilities import offers
 from midcourse.ports.viewing import Attendable, Gesture, Handled, NotAttended, View, Watchable
-from midcourse.ports.world import Call, Finding, Losable, Parkable, Pictured, Rereads, Turn, World
+from midcourse.ports.world import Call, Finding, Losable, Parkable, Pictured, Rereads, Settling, Turn, World
 from midcourse.redact import keep_out_of_logs
 from midcourse.worlds.base import failed, not_sent
 from midcourse.worlds.host.memory import ActMemory
@@ -73,6 +73,11 @@ class Session:
         self._admit(epoch)
         fallback = Unseen(reason="failed", detail="what the world showed cannot be encoded as JSON")
         return make_encodable(await self._world.observe()) or fallback
+
+    async def settle(self, epoch: int) -> None:
+        self._admit(epoch)
+        if offers(self._world, Settling):
+            await self._world.settle()
 
     async def read_screenshot(self, epoch: int, digest: str) -> bytes | None:
         self._admit(epoch)

@@ -13,7 +13,7 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.abilities import offers
 from midcourse.ports.viewing import Attendable, Gesture, Handled, NotAttended, View, Watchable
-from midcourse.ports.world import Call, Catalogue, Finding, Pictured, Rereads, World
+from midcourse.ports.world import Call, Catalogue, Finding, Pictured, Rereads, Settling, World
 
 T = TypeVar("T")
 
@@ -75,6 +75,10 @@ class Threaded:
 
     async def observe(self) -> Observation | Unseen:
         return await self._call(self._world.observe())
+
+    async def settle(self) -> None:
+        if offers(self._world, Settling):
+            await self._call(self._world.settle())
 
     async def read_screenshot(self, digest: str) -> bytes | None:
         return await self._call(self._world.read_screenshot(digest)) if offers(self._world, Pictured) else None

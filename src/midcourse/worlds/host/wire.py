@@ -2,7 +2,7 @@
 
     POST /sessions           OpenAsk -> Opened      with the host's token; 503 if it is full or stopping, 422 for other options
     GET  /sessions           -> (Listed, ...)       with the host's token
-    POST /sessions/ID/WHAT   attach, conceal, observe, screenshot, commit_set, reread, act, probe, view, handle, attend, bar, close; with the token of that
+    POST /sessions/ID/WHAT   attach, conceal, observe, settle, screenshot, commit_set, reread, act, probe, view, handle, attend, bar, close; with the token of that
                              session
 
 Every request to a session names its epoch, except `attach`, `view`, `attend` and `handle`. `not_after` is the time from which the

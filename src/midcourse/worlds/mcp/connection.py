@@ -32,9 +32,9 @@ from mcp.types import Tool as Definition
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.skill import Parameter
+from midcourse.json_schema import as_mapping, read_parameter, read_properties
 from midcourse.ports.approver import FillIn, Form
 from midcourse.ports.world import WorldAway
-from midcourse.worlds.json_schema import as_mapping, read_parameter, read_properties
 from midcourse.worlds.mcp.answer import CallRefused, ConnectionLost, ServerAddress, ToolResult
 from midcourse.worlds.mcp.server import Server
 

@@ -32,7 +32,7 @@ from pydantic.dataclasses import dataclass as validated
 from midcourse.domain.argument import Scalar
 from midcourse.domain.skill import Effect
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.json_schema import as_mapping
+from midcourse.json_schema import as_mapping
 
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))

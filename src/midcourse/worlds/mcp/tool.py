@@ -18,7 +18,7 @@ from midcourse.worlds.signature import Signature
 if TYPE_CHECKING:
     from mcp.types import Tool as Definition
 
-LONGEST_DESCRIPTION = 300
+LONGEST_DESCRIPTION = 1_000
 """The maximum number of characters of a description that a planner sees. It is text of the server."""
 
 
@@ -86,7 +86,7 @@ class Tool:
         probe = Probe(name=self.name + PROBE_SUFFIX, settles_after=self.rule.settles_after) if self.rule.probe else None
         skill = Skill(
             name=self.name,
-            description=" ".join((self.definition.description or "").split())[:LONGEST_DESCRIPTION],
+            description=_shorten(self.definition.description or ""),
             parameters=self.signature.parameters,
             effect="irreversible" if self.changed else self.policy.choose_effect(self.rule, self._hints),
             asks=self.changed,
@@ -114,7 +114,16 @@ class Tool:
             error: Any = _import_jsonschema().exceptions.best_match(validator.iter_errors(dict(arguments)))
         except Exception:  # the schema itself is wrong, so the server decides
             return ""
-        return "" if error is None else f"{error.json_path}: {error.message}"[:LONGEST_DESCRIPTION]
+        return "" if error is None else _shorten(f"{error.json_path}: {error.message}")
+
+
+def _shorten(text: str) -> str:
+    """The text in one line, cut at the end of a word, with a mark."""
+    line = " ".join(text.split())
+    if len(line) <= LONGEST_DESCRIPTION:
+        return line
+    head = line[:LONGEST_DESCRIPTION]
+    return f"{head.rpartition(' ')[0] or head}…"
 
 
 def _parse_reference(value: Scalar, own: set[str]) -> Argument:

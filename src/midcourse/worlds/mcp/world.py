@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, json_text
 from midcourse.domain.observation import Unseen, Zone
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.outcome import Outcome, cut_value
 from midcourse.errors import TaskInvalid
+from midcourse.json_schema import as_mapping
 from midcourse.ports.approver import FillIn
 from midcourse.ports.world import UNSENT, Call
 from midcourse.worlds.base import BaseWorld, Scene, failed, not_sent
 from midcourse.worlds.declare import PROBE_SUFFIX, Declared, DeclaredProbe
-from midcourse.worlds.json_schema import as_mapping
 from midcourse.worlds.mcp.answer import CallRefused, ConnectionLost, ServerAddress
 from midcourse.worlds.mcp.policy import fill_in, read_policy
 from midcourse.worlds.mcp.tool import Tool, ToolDefinition
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 MOST_RESULTS = 8
 LONGEST_SHOWN = 4_000
-"""Characters of a result that a planner sees."""
-LONGEST_KEPT = 40_000
-"""Characters of a result that are stored."""
+"""Characters of a result that its zone shows, and of an error. What the step returned is kept in full."""
 
 
 class Mcp(BaseWorld):
@@ -185,9 +183,9 @@ class Mcp(BaseWorld):
         while len(self._results) > MOST_RESULTS:
             del self._results[next(iter(self._results))]
         if result.is_error and tool.rule.absent_on_error and not tool.changed:
-            return not_sent("tool_error", text[:LONGEST_SHOWN])
+            return not_sent("tool_error", _shorten(text, LONGEST_SHOWN))
         if result.is_error:
-            return _report_failure(effect, "tool_error", text[:LONGEST_SHOWN])
+            return _report_failure(effect, "tool_error", _shorten(text, LONGEST_SHOWN))
         evidence = "response" if effect == "irreversible" else ""
         return Outcome(data=_extract_data(tool.name, text, result.fields), evidence=evidence)
 
@@ -252,4 +250,4 @@ def _extract_data(tool: str, text: str, fields: Mapping[str, object]) -> Pairs:
         name: value if isinstance(value, str | int | float | bool | None) else json_text(value)
         for name, value in fields.items()
     }
-    return tuple((named | {tool: _shorten(text, LONGEST_KEPT)}).items())
+    return tuple((named | {tool: cut_value(text)}).items())

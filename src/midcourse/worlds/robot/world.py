@@ -54,6 +54,7 @@ class Robot(BaseWorld):
     """
 
     name = "robot"
+    kind = "robot"
     rebuilds = True
     keeps: ClassVar[Mapping[str, str]] = {"effects": "effects.jsonl", "state": "cell.json"}
 

@@ -176,6 +176,7 @@ class Windows(SimulatedWorld[AppState]):
     """A simulated desktop application with menus, nested dialogs and context menus, built from an `Application`."""
 
     name = "windows"
+    kind = "desktop"
     stores = ("send",)
 
     def __init__(

@@ -38,6 +38,7 @@ class Arm(SimulatedWorld[ArmState]):
     """A simulated robot arm at a table. The effect log has the real positions; the screen shows what the controller believes."""
 
     name = "arm"
+    kind = "robot"
     stores = ("pick", "place")
     popup = Overlay(kind="popup", title="Safety stop", text="Somebody is near the cell. Confirm to go on.", button="OK")
     error = Overlay(

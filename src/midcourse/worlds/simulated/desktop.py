@@ -36,6 +36,7 @@ class Desktop(SimulatedWorld[DesktopState]):
     """A simulated desktop with a start menu and Notepad."""
 
     name = "notepad"
+    kind = "desktop"
     stores = ("press", "click")
     popup = Overlay(kind="popup", title="Update available", text="A new version is ready to install.", button="OK")
     error = Overlay(kind="error", title="Notepad", text="The file could not be saved, please try again.", button="OK")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from midcourse.domain.outcome import SIGN_IN_REFUSED, SIGNED_IN, Outcome
+from midcourse.domain.outcome import ANSWERED_WITH_ERROR, SIGN_IN_REFUSED, SIGNED_IN, Outcome
 from midcourse.worlds.browser import Browser
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.support import Hand, ok
@@ -130,6 +130,44 @@ async def test_an_answer_to_a_script_is_evidence_if_it_and_the_page_say_no_failu
 ) -> None:
     site.pages["/orders"] = Answer(answer, kind="application/json")
     assert (await send_allowed_order(hand, site, SCRIPTED.replace("SAYS", says))).evidence == evidence
+
+
+FILLING = """<label>To <input oninput="fetch('/look-up', {method: 'POST', body: this.value})"></label><label>Note <input></label>"""
+SENDING = FILLING.replace("oninput", "onkeydown")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "says", "evidence", "reason"),
+    [
+        (FILLING, 200, '{"found": ["ann@example.org"]}', "response", ""),
+        (FILLING, 200, '{"error": "sign in"}', "", ""),
+        (FILLING, 500, "oops", "", ANSWERED_WITH_ERROR),
+        (SENDING, 200, '{"found": ["ann@example.org"]}', "", ""),
+    ],
+)
+async def test_a_form_that_is_only_filled_in_stays_without_speaking_against_its_request(
+    hand: Hand, site: Site, body: str, status: int, says: str, evidence: str, reason: str
+) -> None:
+    """As with an autocompletion or an upload. A pressed key may send all of it: there the same form still means nothing."""
+    site.pages["/form"] = html(f"<h1>Mail</h1>{body}")
+    site.pages["/look-up"] = Answer(says, status=status, kind="application/json")
+    ok(await hand.do("navigate", url=f"{site.url}/form"))
+    site.forget()
+    to = await hand.zone("To")
+    typing = body is FILLING
+    call = hand.call("type", to, text="a") if typing else hand.call("press", to, keys="Enter")
+    assert (await hand.world.act(call)).reason == ("would_pass_on" if typing else "would_send")
+    await hand.world.commit_set(call)
+    hand.command += 1
+    outcome = await hand.world.act(replace(call, command=hand.command, allowed=True))
+    assert site.effects() == ["POST /look-up"]
+    assert (outcome.evidence, outcome.reason) == (evidence, reason)
+
+
+async def test_an_error_status_is_reported_for_a_page_that_says_it_worked(hand: Hand, site: Site) -> None:
+    site.pages["/orders"] = html("<h1>Thank you, your order was placed", status=500)
+    outcome = await send_allowed_order(hand, site)
+    assert (outcome.evidence, outcome.reason) == ("", ANSWERED_WITH_ERROR)
 
 
 @pytest.mark.parametrize(("status", "evidence"), [(200, ""), (201, "response"), (204, "response")])

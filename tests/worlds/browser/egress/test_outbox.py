@@ -10,7 +10,7 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from midcourse.domain.approval import CommitSet
-from midcourse.worlds.browser.egress.outbox import MAX_WAITING, join_commits
+from midcourse.worlds.browser.egress.outbox import MAX_WAITING, State, join_commits
 from midcourse.worlds.browser.egress.request import describe_file
 from tests.worlds.browser.guarded_page import GuardedPage, open_guarded_page, until
 from tests.worlds.browser.shared import SharedChromium
@@ -197,14 +197,14 @@ async def test_dropped_message_closes_its_socket_and_earlier_ones_arrive_in_orde
         "s.onmessage = m => heard.push(m.data); s.onclose = () => done(heard) })"
     )
     chatting = asyncio.create_task(shop_page.page.evaluate(script))
-    (first,) = await shop_page.wait_for_held()
-    assert first.request.commit.values == (("body", "one"),)
+    first, second, third = await shop_page.wait_for_held(3)
+    assert [each.request.commit.values for each in (first, second)] == [(("body", "one"),), (("two[0]", 2),)]
+    shop_page.outbox.release([third])
+    await until(lambda: third.state is State.SENT)
     shop_page.outbox.release([first])
-    await until(lambda: bool(shop_page.outbox.waiting) and shop_page.outbox.waiting[0] is not first)
-    (second,) = shop_page.outbox.waiting
-    assert second.request.commit.values == (("two[0]", 2),)
     shop_page.outbox.drop([second])
     assert await chatting == ["got one"]
+    assert third.state is State.UNREACHED, "it waited behind the one that was dropped"
     assert [asked.body for asked in shop_page.site.asked if asked.method == "WS"] == [b"one"]
 
 

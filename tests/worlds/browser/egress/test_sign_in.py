@@ -101,6 +101,52 @@ async def test_sign_in_with_a_changed_hidden_field_is_held(hand: Hand, site: Sit
     assert (await press(hand, site, form(USER, PASSWORD, TOKEN), script=changed)).reason == "would_send"
 
 
+CHANGED = {
+    "sent where a form of the same document orders": "document.forms[0].action = '/other'",
+    "sent elsewhere": "document.forms[0].action = '/comments'",
+    "a query": "document.forms[0].action = '/login?at=6d61696e'",
+    "a field that was added": "document.forms[0].insertAdjacentHTML('beforeend', '<input type=hidden name=x value=6d61>')",
+    "another name": "document.forms[0].csrf.name = 'x6d61696e'",
+    "a value that was not typed": "document.forms[0].user.value = 'ada|6d61696e'",
+    "another button": "document.forms[0].querySelector('button').name = 'x6d61696e'",
+    "another encoding": "document.forms[0].enctype = 'multipart/form-data'",
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+async def test_sign_in_that_a_script_changed_is_held(hand: Hand, site: Site, name: str) -> None:
+    sizes = "<input type=hidden name=screen><input type=hidden name=width>"
+    body = form(USER, PASSWORD, TOKEN, sizes) + "<form method=post action=/other><input name=at></form>"
+    assert (await press(hand, site, body, script=CHANGED[name])).reason == "would_send"
+    assert site.effects() == []
+
+
+async def test_sign_in_that_orders_by_its_address_is_held(hand: Hand, site: Site) -> None:
+    assert (await press(hand, site, form(USER, PASSWORD, action="/do/order"))).reason == "would_send"
+
+
+@pytest.mark.parametrize("coded", ["kept", "btoa(kept)", "'x-' + kept"])
+@pytest.mark.parametrize(
+    "field", ["<input type=hidden name=csrf>", "<input name=user>"], ids=["hidden", "the user name"]
+)
+async def test_sign_in_with_what_was_typed_on_a_page_before_is_held(
+    hand: Hand, site: Site, field: str, coded: str
+) -> None:
+    """A script fills in the field while the page is parsed, so it looks as if it was served like this."""
+    keep = "<script>document.querySelector('input').oninput = e => localStorage.kept = e.target.value</script>"
+    site.pages["/before"] = Answer(f"<!doctype html><title>Before</title><label>Card <input></label>{keep}")
+    ok(await hand.do("navigate", url=f"{site.url}/before"))
+    ok(await hand.on("Card", "type", text="4000 1234 5678"))
+    fill = f"<script>const kept = localStorage.kept; document.querySelector('input').value = {coded}</script>"
+    body = form(f"{field}{fill}", PASSWORD)
+    site.pages["/page"] = Answer(f"<!doctype html><html lang=en><title>Page</title>{body}")
+    ok(await hand.do("navigate", url=f"{site.url}/page"))
+    ok(await hand.do("type", await hand.zone("Password"), text=SECRET))
+    site.forget()
+    assert (await hand.world.act(hand.call("click", await hand.zone("Sign in")))).reason == "would_send"
+    assert site.effects() == []
+
+
 async def test_sign_in_to_another_origin_is_held(hand: Hand, site: Site, elsewhere: Site) -> None:
     outcome = await press(hand, site, form(USER, PASSWORD, action=f"{elsewhere.url}/login"))
     assert outcome.reason == "would_send"

@@ -234,6 +234,52 @@ async def test_rows_and_dialogs_tell_twins_apart(visitor: Visitor):
     assert ("dialog", "Sure?") in [(zone.role, zone.label) for zone in look.zones]
 
 
+PLACES = [
+    ("Name", 0, 0),
+    ("Do", 0, 2),
+    ("Pick", 1, 0),
+    ("Ada", 1, 1),
+    ("Delete", 1, 2),
+    ("Bob", 2, 0),
+    ("Edit", 2, 2),
+]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        """<table><thead><tr><th colspan=2>Name<th>Do</thead><tr><td><input type=checkbox aria-label=Pick><td>Ada<td>
+        <button>Delete</button><tr><th colspan=2>Bob<td><a href=x>Edit</a></table>""",
+        """<div role=grid><div role=row><span role=columnheader aria-colspan=2>Name</span><span role=columnheader>Do</span></div>
+        <div role=row><div role=gridcell><input type=checkbox aria-label=Pick></div><div role=gridcell>Ada</div>
+        <div role=gridcell><button>Delete</button></div></div>
+        <div role=row><div role=rowheader aria-colspan=2>Bob</div><div role=gridcell><a href=x>Edit</a></div></div></div>""",
+    ],
+)
+async def test_zones_of_a_table_know_their_row_and_column(visitor: Visitor, body: str):
+    await visitor.visit(f"<p>Before</p>{body}<p>After</p>")
+    found = [(zone.label, zone.cell) for zone in (await visitor.see()).zones]
+    assert [*dict.fromkeys((label, *cell[1:]) for label, cell in found if cell)] == PLACES
+    assert len({cell[0] for _, cell in found if cell}) == 1
+
+
+@pytest.mark.parametrize("span", ["Infinity", "-3", "1e99", "x", "2.5"])
+async def test_no_span_that_a_page_gives_breaks_the_capture(visitor: Visitor, span: str):
+    cell = f"<div role=cell aria-colspan={span}>A</div><div role=cell>B</div>"
+    await visitor.visit(f"<div role=table><div role=row>{cell}</div></div>")
+    assert [zone.label for zone in (await visitor.see()).zones if zone.cell] == ["A", "B"]
+
+
+async def test_a_layout_that_says_so_is_no_table_and_a_table_in_a_table_is_its_own(visitor: Visitor):
+    inner = "<table><tr><td>In</table>"
+    await visitor.visit(f"<table role=presentation><tr><td>Out</table><table><tr><td>{inner}<td>Beside</table>")
+    cells = {zone.label: zone.cell for zone in (await visitor.see()).zones}
+    assert cells["Out"] is None
+    assert cells["In"]
+    assert cells["Beside"]
+    assert cells["In"][0] != cells["Beside"][0]
+
+
 async def test_behind_a_modal_dialog_nothing_can_be_done(visitor: Visitor):
     await visitor.visit(
         "<button>Behind</button><dialog id=d aria-label=Top><button>In it</button></dialog><script>d.showModal()</script>"
@@ -338,11 +384,11 @@ async def test_page_cannot_change_the_capture_by_patching_built_ins(visitor: Vis
 
 
 async def test_long_text_is_cut_in_the_zone_and_read_whole(visitor: Visitor):
-    await visitor.visit(f"<p>{'word ' * 1000}end</p>")
+    await visitor.visit(f"<p>{'word ' * 3000}end</p>")
     zone = (await visitor.see()).zones[1]
-    assert len(zone.label) == 1000
+    assert len(zone.label) == 10_000
     outcome = await visitor.do("read", zone)
-    assert dict(outcome.data)["text"] == "word " * 1000 + "end"
+    assert dict(outcome.data)["text"] == "word " * 3000 + "end"
 
 
 async def test_half_a_surrogate_pair_does_not_break_the_capture(visitor: Visitor):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from midcourse.domain.approval import CommitSet
+from midcourse.domain.approval import CommitSet, FieldWords
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.egress.request import describe_file
 from tests.worlds.browser.site import Answer, Site
@@ -197,3 +197,23 @@ async def test_form_that_changed_after_reading_is_held_with_the_difference(hand:
     assert held is not None
     assert held != read
     assert site.effects() == []
+
+
+async def test_what_the_page_says_of_its_fields_is_read_with_what_they_send(hand: Hand, site: Site) -> None:
+    await show(
+        hand,
+        site,
+        "<form method=post action=/sent><input type=hidden name=sku value=A-7><select name=p aria-label=Priority>"
+        "<option value=1>Low<option value=3>High</select><label for=n>Note *:</label><input id=n name=note value=hums>"
+        "<fieldset><legend>Extras</legend><label><input type=checkbox name=extra value=17 checked>Gift wrap</label></fieldset>"
+        "<button>Go</button></form>",
+    )
+    ok(await hand.do("select", await hand.zone("Priority"), option="High"))
+    commit = await hand.world.commit_set(hand.call("submit", await hand.zone("Go")))
+    assert commit is not None
+    assert commit.words == (
+        FieldWords(name="sku", value="A-7", how="served"),
+        FieldWords(name="p", value="3", label="Priority", shows="High", how="entered"),
+        FieldWords(name="note", value="hums", label="Note"),
+        FieldWords(name="extra", value="17", label="Extras", shows="Gift wrap"),
+    )

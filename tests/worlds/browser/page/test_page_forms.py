@@ -1,16 +1,17 @@
 """Sources of the values of a request, and values that change with each load. Without a browser."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from midcourse.domain.approval import CommitSet
+from midcourse.domain.approval import CommitSet, FieldWords
 from midcourse.domain.argument import Pairs
 from midcourse.worlds.browser.page.forms import (
     find_changed_values,
     find_form_page,
     find_generated_values,
     find_sources,
+    find_words,
     is_now,
     read_page_forms,
 )
@@ -34,8 +35,17 @@ def field(name: str, value: str, *, hidden: bool = True, form: int = 0, served: 
     }
 
 
-def page(*fields: dict[str, Any], shown: tuple[str, ...] = ()) -> Any:
-    return read_page_forms([{"url": "https://shop.example/cart", "language": "en", "fields": fields, "shown": shown}])
+def page(*fields: dict[str, Any], shown: tuple[str, ...] = (), words: tuple[dict[str, str], ...] = ()) -> Any:
+    answer = {
+        "url": "https://shop.example/cart",
+        "language": "en",
+        "fields": fields,
+        "shown": shown,
+        "typed": (),
+        "words": words,
+        "texts": ("", "", ""),
+    }
+    return read_page_forms([answer])
 
 
 def commit(*values: tuple[str, str | int], query: str = "step=2") -> CommitSet:
@@ -51,6 +61,14 @@ def test_a_field_is_shown_or_hidden() -> None:
 def test_a_field_that_is_both_is_shown() -> None:
     here = page(field("gift", "0"), field("gift", "1", hidden=False))
     assert find_sources(commit(("gift", "0"), ("gift", "1")), here) == (("gift", "shown"),)
+
+
+def test_what_the_page_says_of_a_value_is_found_unless_two_fields_say_different_things() -> None:
+    high = {"name": "priority", "value": "3", "label": "Priority", "shows": "High", "how": "entered"}
+    here = page(words=(high, {**high, "value": "4", "shows": "Low"}))
+    sent = commit(("priority", "3"), ("note", "hi"))
+    assert find_words(sent, here) == (FieldWords(**cast(Any, high)),)
+    assert find_words(sent, page(words=(high, {**high, "shows": "Low"}))) == ()
 
 
 def test_generated_value_without_a_field_is_fresh_unless_the_page_shows_it() -> None:

@@ -27,7 +27,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.home.folder import open_home
 from midcourse.presentation.vocabulary import format_elapsed, pluralize
 from midcourse.redact import log_with_redaction
-from midcourse.terminal.output import UNICODE, Marks, Terminal, print_object, terminal
+from midcourse.terminal.output import UNICODE, Marks, print_object, terminal
 from midcourse.terminal.prompt import Keyboard
 from midcourse.worlds.host.lifecycle import Host, HostConfig, NotClosed, serve_host
 from midcourse.worlds.host.registry import NotServed, WorldRegistry
@@ -305,21 +305,18 @@ class HostSession:
 
     async def _serve_until(self, stopped: asyncio.Event, host: Host) -> None:
         if self._terminal.live:
-            await self._show_until(stopped, host, self._terminal)
+            view = HostView(host, self._names, self._config.ready, self._terminal.marks)
+            screen = LiveView(self._terminal.console, view, Keyboard(), HINT)
+            with log_to(self._settings.home / "host.log"), screen.open():
+                await stopped.wait()
+                screen.hint = self._leaving
+                await host.end()
             return
         log_with_redaction(level=logging.INFO, format="%(asctime)s %(message)s")
         self._announce(host)
         await stopped.wait()
         if not self._json:
             self._terminal.say(self._leaving)
-
-    async def _show_until(self, stopped: asyncio.Event, host: Host, where: Terminal) -> None:
-        view = HostView(host, self._names, self._config.ready, where.marks)
-        screen = LiveView(where.console, view, Keyboard(), HINT)
-        with log_to(self._settings.home / "host.log"), screen.open():
-            await stopped.wait()
-            screen.hint = self._leaving
-            await host.end()
 
     def _announce(self, host: Host) -> None:
         if self._json:

@@ -333,7 +333,7 @@ def cost_lines(spent: tuple[Spent, ...]) -> Iterator[Text]:
 
 def format_cost(cost: Cost) -> str:
     """Calls, tokens and dollars, without those that are zero."""
-    parts = [pluralize(cost.calls, "call")]
-    parts += [pluralize(cost.tokens, "token")] if cost.tokens else []
-    parts += [f"${cost.microusd / MICRO:.4f}"] if cost.microusd else []
+    parts, most = [pluralize(cost.calls, "call")], "at most " if cost.at_most else ""
+    parts += [most + pluralize(cost.tokens, "token")] if cost.tokens else []
+    parts += [f"{most}${cost.microusd / MICRO:.4f}"] if cost.microusd else []
     return ", ".join(parts)

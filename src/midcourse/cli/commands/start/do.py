@@ -32,12 +32,45 @@ class DoOptions(RunOptions):
             "Models never see it.",
         ),
     ] = None
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output",
+            metavar="NAME[:TYPE]",
+            help="A value to return: string, integer, number, boolean or json. Repeat it for more.",
+        ),
+    ] = None
+    output_schema: Annotated[
+        str,
+        typer.Option(
+            "--output-schema", metavar="FILE", help="A JSON schema of the values to return.", show_default=False
+        ),
+    ] = ""
+    file: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file", metavar="PATH", help="A file that may be uploaded, as often as needed: $file.NAME in the goal."
+        ),
+    ] = None
+    files: Annotated[
+        str,
+        typer.Option("--files", metavar="FOLDER", help="A folder with files that may be uploaded.", show_default=False),
+    ] = ""
     headed: Headed = False
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Stop at the first irreversible request, show it in full, and drop it."),
     ] = False
     origins: OriginsFile = ""
+    images: Annotated[
+        str,
+        typer.Option(
+            "--images",
+            metavar="off|on|auto",
+            help="Whether the model also gets the screenshot. auto: where the names of controls do not say enough.",
+            show_default=False,
+        ),
+    ] = ""
 
 
 commands = typer.Typer()
@@ -50,6 +83,10 @@ commands = typer.Typer()
         (
             'midcourse do "Report that the lamp hums" --at https://desk.example --input user=ada --secret password',
             "types MIDCOURSE_SECRET_PASSWORD there, and nowhere else",
+        ),
+        (
+            'midcourse do "What does the desk lamp cost?" --at https://shop.example --output price:number',
+            "the result begins with the answer and the price",
         ),
         ("midcourse init task lamp.toml --from last", "save what you did as a task file"),
     ),
@@ -73,13 +110,18 @@ def do(options: DoOptions) -> int:
         model=options.model,
         inputs=parse_inputs(options.input_),
         secrets=options.secret or (),
+        files=options.file or (),
+        uploads=options.files,
         origins=options.origins or None,
         max_cost=options.max_cost,
         approvals=cast(Approvals, options.approvals or None),  # the settings refuse other words
+        output=options.output or (),
+        output_schema=options.output_schema,
         headed=options.headed,
         sends=options.sends,
         approver=dry,
     )
-    job = job_for(task, parse_overrides(options.overrides))
+    pictures = {"images": options.images} if options.images else {}
+    job = job_for(task, {**parse_overrides(options.overrides), **pictures})
     asyncio.run(require_chromium())
     return asyncio.run(start_run(job, options.run_id or new_run_id(), options.verbosity, dry=dry))

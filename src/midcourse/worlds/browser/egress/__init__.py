@@ -4,7 +4,7 @@ The states of an outgoing request (`outbox.State`), and when it changes from one
 
     read ──┬──> (refused)                                origin not in the policy
            ├──> (passed)                                 safe by the policy
-           ├──> sent                                     expected by an approved call, or a person attends
+           ├──> sent                                     expected by an approved call, a renewed session, or a person attends
            ├──> held ─────┬──> sent                      released after approval
            │   (waits     ├──> dropped                   another act began
            │   on its     └──> gone                      the page stopped waiting
@@ -12,12 +12,13 @@ The states of an outgoing request (`outbox.State`), and when it changes from one
            ├──> parked ───┬──> claimable ──┬──> sent     released, then claimed by our own navigation
            │   (a navi-   │                └──> dropped  not claimed before the act ended
            │   gation)    └──> dropped                   another act began
+           ├──> discarded                                a keep-alive of a WebSocket
            └──> dropped                                  too many wait already
     sent ──┬──> answered                                 the response is recorded and passed on
            ├──> redirected                               307 or 308: a new request, held or parked with `redirected_from`
            └──> unreached                                no connection, or given up before: the server has seen nothing
 
-What is refused or passes is not kept, so it has no state. Every transition is a call of `OutgoingRequest.move`, in these places:
+What is refused, passes or is discarded is not kept, so it has no state. Every transition is a call of `OutgoingRequest.move`, in these places:
 
 | transition | where |
 |---|---|
@@ -27,7 +28,8 @@ What is refused or passes is not kept, so it has no state. Every transition is a
 
 Which call a held request belongs to and may release, what a call is expected to send, and the outcome of an act: `guard.py`. A
 parked request is claimed by `../session.py`. A sign-in with a secret of its origin is released without a question:
-`sign_in.py`. Whether a response shows that the server accepted the request: `acceptance.py`.
+`sign_in.py`. What a page may say through a WebSocket by itself: `messages.py`, and how binary messages are read: `binary.py`. Which requests are the page's own and not those of an act, and when one renews a session: `background.py`. Which forms only lead on
+to the next page of a flow: `flow.py`. Whether a response shows that the server accepted the request: `acceptance.py`.
 
 A page must not take what the gate says for the answer of its server: applications reload, or sign out, on a 403. So a request
 that is refused or dropped looks as if the browser were offline, by a response that Chromium does not accept. A navigation by a

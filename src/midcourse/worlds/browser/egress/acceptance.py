@@ -6,13 +6,13 @@ in this module), the outcome stays unknown.
 """
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
 from midcourse.domain.approval import CommitSet
-from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED, SIGNED_IN, Outcome
+from midcourse.domain.outcome import ANSWERED_WITH_ERROR, REFUSED_BY_SERVER, SIGN_IN_REFUSED, SIGNED_IN, Outcome
+from midcourse.policy.evidence.quotation import FAILURE
 from midcourse.policy.generated import is_volatile_name, looks_random
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.egress.address import read_place
@@ -26,30 +26,6 @@ _EXPLICIT = (201, 202, 204)
 """Statuses that a server chooses to say that it carried out a request, unlike 200, which is the default."""
 _REFUSED = (400, 403, 404, 405, 410, 413, 414, 415, 419, 422, 431)
 """Statuses by which a server says that it did not carry out a request. Not 409, since what is requested may exist already."""
-_FAILURE = re.compile(
-    r"(?ix)\b(?:"
-    # English
-    r"errors?|fail(?:s|ed|ure)?|could\s?n[o']t|could\s+not|can(?:not|'t|\s+not)|unable|invalid|incorrect|wrong|sorry|oops|"
-    r"denied|declined|rejected|refused|forbidden|unsuccessful|expired|timed\s+out|out\s+of\s+stock|sold\s+out|unavailable|"
-    r"try\s+again|please\s+(?:correct|sign|log)|"
-    r"already\s+(?:exists?|taken|registered|used)|too\s+(?:many|long|short|large)|insufficient|exceed(?:s|ed)|conflict|"
-    r"(?:not|n't)\s+(?:been\s+)?(?:available|allowed|permitted|possible|found|accepted|processed|saved|sent|stored|completed|placed|"
-    r"created|successful|valid|enough|match)|"
-    # German
-    r"fehler\w*|fehlgeschlagen|ung(?:ü|ue)ltig\w*|leider|nicht\s+(?:m(?:ö|oe)glich|verf(?:ü|ue)gbar|gefunden|gespeichert|gesendet|erlaubt)|"
-    r"konnte\w*\s+nicht|ausverkauft|abgelehnt|abgelaufen|erneut\s+versuchen|versuchen\s+sie\s+es|"
-    # French
-    r"erreurs?|(?:é|e)chec|(?:é|e)chou(?:é|e)\w*|impossible|invalides?|d(?:é|e)sol(?:é|e)\w*|indisponible|rupture\s+de\s+stock|"
-    r"refus(?:é|e)\w*|expir(?:é|e)\w*|r(?:é|e)essay\w*|n'a\s+pas\s+(?:pu|(?:é|e)t(?:é|e))|"
-    # Spanish, Portuguese
-    r"no\s+se\s+(?:ha\s+)?pud\w*|inv(?:á|a)lid\w*|lo\s+sentimos|agotad\w*|rechazad\w*|int(?:é|e)nt\w+\s+de\s+nuevo|caducad\w*|"
-    r"erros?|falhou|falha|n(?:ã|a)o\s+foi\s+poss(?:í|i)vel|esgotad\w*|recusad\w*|tente\s+novamente|expirad\w*|"
-    # Italian, Dutch
-    r"errore|fallit\w*|non\s+(?:è\s+)?(?:stato\s+)?(?:possibile|valid\w*|disponibile|riuscit\w*)|esaurit\w*|rifiutat\w*|riprova\w*|scadut\w*|"
-    r"fout(?:en|melding)?|mislukt|ongeldig\w*|helaas|uitverkocht|geweigerd|verlopen|niet\s+(?:mogelijk|beschikbaar|gelukt|gevonden|verzonden)"
-    r")\b"
-)
-"""Words with which pages say that something was refused or failed, in the languages of `_READ`."""
 _BUTTONS = ("button", "image", "reset", "submit")
 _FIELDS = ("textbox", "searchbox", "combobox", "listbox", "spinbutton", "checkbox", "radio", "switch", "slider")
 _READ = ("de", "en", "es", "fr", "it", "nl", "pt")
@@ -77,10 +53,19 @@ class Shown:
 
 
 def add_response_evidence(
-    outcome: Outcome, sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: SignIns
+    outcome: Outcome,
+    sent: Sequence[OutgoingRequest],
+    before: Shown,
+    after: Shown,
+    sign_ins: SignIns,
+    *,
+    fills_in: bool = False,
 ) -> Outcome:
-    """Return the outcome with the evidence of the responses and of the page that they led to."""
-    if _is_accepted(sent, before, after, sign_ins):
+    """Return the outcome with the evidence of the responses and of the page that they led to.
+
+    `fills_in`: the act only fills in a part of a form, as an upload or an autocompletion does, so that the form stays in any case.
+    """
+    if _is_accepted(sent, before, after, sign_ins, fills_in=fills_in):
         signed_in = is_sign_in_address(before.scene.surface.address) and _is_sign_in_of(before.pages, sent)
         return replace(outcome, evidence="response", reason=SIGNED_IN if signed_in else "")
     if _is_sign_in_of(after.pages, sent):
@@ -90,10 +75,23 @@ def add_response_evidence(
         return replace(outcome, status="unknown", reason="signed_out")
     if sent and all(each.response.status in _REFUSED for each in sent):
         return replace(outcome, status="unknown", reason=REFUSED_BY_SERVER)
-    return outcome
+    return replace(outcome, reason=ANSWERED_WITH_ERROR) if has_error(sent) else outcome
 
 
-def _is_accepted(sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: SignIns) -> bool:
+def find_refused_sign_in(outcome: Outcome, sent: Sequence[OutgoingRequest], after: Shown) -> Outcome:
+    """Return the outcome of a sign-in that left without a question: refused if the server says so, or the same sign-in comes again."""
+    refused = has_error(sent) or _is_sign_in_of(after.pages, sent)
+    return replace(outcome, status="failed", reason=SIGN_IN_REFUSED) if refused and outcome.status == "ok" else outcome
+
+
+def has_error(sent: Sequence[OutgoingRequest]) -> bool:
+    """Whether a request that may have had an effect was answered by an error status. What the page says then counts for nothing."""
+    return any((each.response.status or 0) >= 400 for each in sent if _is_unsafe(each))
+
+
+def _is_accepted(
+    sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: SignIns, *, fills_in: bool
+) -> bool:
     """Whether each unsafe request got a good response that led to neither a sign-in nor an error."""
     unsafe = [each for each in sent if _is_unsafe(each)]
     if not unsafe or any(zone.id == "dialog" for zone in after.scene.zones):
@@ -102,7 +100,8 @@ def _is_accepted(sent: Sequence[OutgoingRequest], before: Shown, after: Shown, s
         return False
     if sign_ins.asks(before.scene, after.scene) or _shows_refusal(after):
         return False
-    return not _still_shows_form(unsafe, before, after) and not _has_new_failures(before.scene, after.scene)
+    stays = fills_in and not any(each.request.is_navigation for each in unsafe)
+    return (stays or not _still_shows_form(unsafe, before, after)) and not _has_new_failures(before.scene, after.scene)
 
 
 def _is_sign_in_of(pages: Sequence[PageForms], sent: Sequence[OutgoingRequest]) -> bool:
@@ -134,7 +133,7 @@ def _reports_failure(text: str) -> bool:
     try:
         answer: object = json.loads(text)
     except ValueError:
-        return _FAILURE.search(text) is not None
+        return FAILURE.search(text) is not None
     return any(_is_refusal(name, value) for name, value in _list_members(answer))
 
 
@@ -157,7 +156,7 @@ def _is_refusal(name: str, value: object) -> bool:
         return value is False or value == 0
     if name in ("code", "result", "state", "status"):
         return (isinstance(value, str) and value.lower() in _REFUSALS) or (isinstance(value, int) and value >= 400)
-    return name in ("detail", "message", "reason", "title") and isinstance(value, str) and bool(_FAILURE.search(value))
+    return name in ("detail", "message", "reason", "title") and isinstance(value, str) and bool(FAILURE.search(value))
 
 
 def _shows_refusal(after: Shown) -> bool:
@@ -211,7 +210,7 @@ def _shown_fields(scene: Scene) -> set[tuple[str, str]]:
 def _has_new_failures(before: Scene, after: Scene) -> bool:
     """Whether the page has words of failure that the page before did not have."""
     known = set(_lines(before))
-    return any(_FAILURE.search(line) for line in _lines(after) if line not in known)
+    return any(FAILURE.search(line) for line in _lines(after) if line not in known)
 
 
 def _lines(scene: Scene) -> Iterable[str]:

@@ -239,3 +239,9 @@ async def look_up_host(host: str) -> Sequence[Ip]:
     except OSError:
         return ()
     return tuple(dict.fromkeys(ip_address(str(entry[4][0]).partition("%")[0]) for entry in found))
+
+
+def read_page_origin(url: str) -> str:
+    """Return the origin of the pages to which the address of a request or of a WebSocket belongs."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme.replace('ws', 'http', 1)}://{rest.partition('/')[0].partition('?')[0]}"

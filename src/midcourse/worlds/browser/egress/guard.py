@@ -4,22 +4,33 @@ If the act of a call causes a request that is held, the outcome is `would_send`,
 When the same call comes again and is allowed, it only releases that request. Every other act drops what is held, except `send`.
 """
 
+import asyncio
 import ssl
-from collections.abc import Generator
-from contextlib import contextmanager
+import time
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
-from midcourse.ports.world import WOULD_SEND, Call, CallKey, identify_call
+from midcourse.policy.unsent import list_kinds
+from midcourse.ports.world import WOULD_PASS_ON, WOULD_SEND, Call, CallKey, identify_call
+from midcourse.worlds.browser.egress.address import read_origin, read_page_origin
+from midcourse.worlds.browser.egress.flow import Served, describe_flow
 from midcourse.worlds.browser.egress.outbox import Outbox, OutgoingRequest, State, join_commits
-from midcourse.worlds.browser.egress.policy import SAFE_METHODS, Origins
+from midcourse.worlds.browser.egress.policy import SAFE_METHODS, SOCKET, Origins
 from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.tls import Certificate
+from midcourse.worlds.browser.egress.upload import ApprovedFile
+from midcourse.worlds.browser.page.forms import PageForms
 
+UPLOAD = "upload"
 SEND = "send"
 """The skill that releases a held request that no call caused."""
+PAUSE_SECONDS = 0.6
+"""How long after a text was typed a page may wait before it passes the text on. Most wait for 200 to 500 ms."""
+_PAUSE = 0.02
 
 
 class Guard:
@@ -34,9 +45,17 @@ class Guard:
         self._held_call: CallKey | None = None
         """The call whose act caused the held requests."""
         self._held: tuple[OutgoingRequest, ...] = ()
+        self._left = 0
+        """The command that may leave the held requests waiting, because its plan did not mean to send them."""
         self._kept: tuple[OutgoingRequest, ...] = ()
         """The requests that were held when the act under way began, and are neither released nor dropped by it."""
         self._bound: tuple[CallKey, CommitSet] | None = None
+        self._promised: tuple[CallKey, ApprovedFile] | None = None
+        """The file that the approver of this call is told goes to the page's origin."""
+        self._typed: tuple[Call, str, float] | None = None
+        """The last call, if it has typed a text and nothing was held for it, with the place of its page and the time of its end."""
+        self._pausing: set[str] = set()
+        """The places of pages that have passed on a text a moment after it was typed."""
 
     # --- what a call would send
 
@@ -47,9 +66,22 @@ class Guard:
 
     def has_lost(self, call: Call) -> bool:
         """Whether a held request of this call is gone without having been sent, so that it is not known what the call would send."""
-        # One that `send` has released is not lost: nobody may be told that it was not sent.
+        # One that `send` has released is not lost: it must not be reported as not sent.
         gone = any(held.state in (State.DROPPED, State.GONE) for held in self._held)
         return gone and identify_call(call) == self._held_call
+
+    def can_release(self, call: Call) -> bool:
+        """Whether this call would release requests that wait with their own connections, which needs nothing of their page."""
+        named = self.find_request(call.zone) if call.skill == SEND else None
+        held = self.find_held(call) if named is None else (named,)
+        return bool(held) and all(each.state is State.HELD for each in held)
+
+    async def wait_for_responses(self, seconds: float) -> None:
+        """Wait until what was allowed to leave has been answered."""
+        for _ in range(round(seconds / _PAUSE)):
+            if not any(each.state is State.SENT and each.request.method != SOCKET for each in self.outbox.sent):
+                return
+            await asyncio.sleep(_PAUSE)
 
     def find_cause(self, held: OutgoingRequest) -> str:
         """Return the skill of the call whose act caused a held request, or nothing if the page sent it by itself."""
@@ -68,6 +100,55 @@ class Guard:
         key, commit = self._bound or (None, None)
         return commit if key == identify_call(call) else None
 
+    def find_file(self, call: Call, name: str, content: bytes, url: str) -> ApprovedFile | None:
+        """Return the file that this call gives to the page at this address, if the requests held for it only prepare for sending it."""
+        origin = read_origin(url)
+        file = ApprovedFile(name=name, content=content, origin=origin)
+        held = [each for each in self.find_held(call) if read_page_origin(each.request.url) == origin]
+        prepares = held and not any(each.request.is_navigation or file.is_in(each.request) for each in held)
+        return file if content and prepares and len(held) == len(self._held) else None
+
+    def promise(self, call: Call, file: ApprovedFile | None) -> None:
+        """Remember the file that the approver of this call sees."""
+        self._promised = None if file is None else (identify_call(call), file)
+
+    def find_promised(self, call: Call) -> ApprovedFile | None:
+        key, file = self._promised or (None, None)
+        return file if key == identify_call(call) else None
+
+    # --- what a page passes on a moment after a text was typed
+
+    async def wait_for_pause(self, call: Call, place: str) -> None:
+        """Wait for what the page at this place passes on a moment after a text was typed, if it has done so before."""
+        if place not in self._pausing or not self.outbox.background.passes_on(call, ()):
+            return
+        for _ in range(20):
+            if any(held not in self._kept for held in self.outbox.waiting) or self.outbox.sent:
+                return
+            await asyncio.sleep(PAUSE_SECONDS / 20)
+
+    def note_typed(self, call: Call, outcome: Outcome, place: str) -> None:
+        """Remember a call that has typed a text, since its page may pass the text on later."""
+        typed = outcome.status == "ok" and not self.outbox.sent and self.outbox.background.passes_on(call, ())
+        self._typed = (call, place, time.monotonic()) if typed else None
+
+    def claim_late(self) -> None:
+        """Count what the page has passed on a moment after a text was typed as held for the call that typed it."""
+        if self._typed is None or self._held_call is not None:
+            return
+        call, place, ended = self._typed
+        background = self.outbox.background
+        late = tuple(
+            held
+            for held in self.outbox.waiting
+            if held not in self._kept and held.held_at - ended <= PAUSE_SECONDS
+            if background.passes_on(call, [held.request]) and background.carries_entered(held.request)
+        )
+        if late:
+            self._held_call, self._held = identify_call(call), late
+            self._left = call.command if call.unmeant and _can_wait(late) else 0
+            self._pausing.add(place)
+
     # --- around an act
 
     def begin_act(self, call: Call) -> tuple[OutgoingRequest, ...]:
@@ -75,6 +156,7 @@ class Guard:
 
         An act that releases drops nothing: the page would say that it is offline just when the response is judged.
         """
+        self.claim_late()
         self.outbox.begin_act()
         own: tuple[OutgoingRequest, ...] = ()
         if call.allowed:
@@ -88,7 +170,7 @@ class Guard:
             if self._held_call:
                 self.outbox.drop([held for held in waiting if self.find_cause(held)], cause=self._held_call[0])
         if call.skill != SEND:
-            self._held_call, self._held = None, ()
+            self._held_call, self._held, self._left, self._typed = None, (), 0, None
         self._kept = tuple(held for held in self.outbox.waiting if held not in own)
         return own
 
@@ -102,18 +184,52 @@ class Guard:
             detail = f"the page stopped waiting for {join_commits(self._held).address}, so it was not sent"
             self._held_call, self._held = None, ()
             return Outcome(status="no_effect", reason="transient", detail=detail, evidence="rule")
+        self.claim_late()
+        if not call.allowed and self._left not in (0, call.command):
+            return None  # what it would send was left waiting, so this is the act once more
         own = () if call.allowed else self.find_held(call)
-        return Outcome(status="no_effect", reason=WOULD_SEND, detail=_describe_held(own)) if own else None
+        return self._hold(call, own) if own else None
+
+    def _hold(self, call: Call, held: tuple[OutgoingRequest, ...]) -> Outcome:
+        reason = WOULD_PASS_ON if self._passes_on(call, held) else WOULD_SEND
+        unsent = list_kinds(join_commits(held)) if self._left == call.command else ()
+        return Outcome(status="no_effect", reason=reason, detail=_describe_held(held), unsent=unsent)
+
+    def _passes_on(self, call: Call, held: Sequence[OutgoingRequest]) -> bool:
+        """Whether this act only fills in a field, which a script of its page passes on by itself."""
+        requests = [each.request for each in held]
+        messages = [request for request in requests if request.method == SOCKET]
+        others = [request for request in requests if request.method != SOCKET]
+        by_socket = all(self.outbox.messages.passes_on(call, message) for message in messages)
+        return by_socket and (not others or self.outbox.background.passes_on(call, others))
+
+    def find_covered(self, call: Call, url: str, pages: Sequence[PageForms], source: str) -> str:
+        """Describe what an answer for the whole run would cover: what passes on what is typed at this address, or pages of a flow."""
+        held = self.find_held(call)
+        background = self.outbox.background
+        if len(held) == 1 and held[0].state is State.PARKED:
+            request = held[0].request
+            unsafe = self.origins.is_declared_unsafe(request.method, request.url)
+            return "" if unsafe else describe_flow(call, request, pages, background, url, Served.read(source))
+        if not held or not self._passes_on(call, held):
+            return ""
+        if all(each.request.method == SOCKET for each in held):
+            return self.outbox.messages.describe_kind(call, [each.request for each in held], url)
+        kinds = {
+            background.describe_kind(each.request, url, each.numbers) for each in held
+        }  # some pages ask at every letter
+        return kinds.pop() if len(kinds) == 1 else ""
 
     @contextmanager
     def expect(self, call: Call) -> Generator[None]:
         """While this context is open, an allowed call may send exactly what was read for it."""
-        expected = self._find_expected(call)
-        if expected is None:
+        expected, file = self._find_expected(call), self.find_promised(call) if call.allowed else None
+        with ExitStack() as stack:
+            if expected is not None:
+                stack.enter_context(self.outbox.expect(expected))
+            if file is not None:
+                stack.enter_context(self.outbox.expect_file(file))
             yield
-        else:
-            with self.outbox.expect(expected):
-                yield
 
     def _find_expected(self, call: Call) -> CommitSet | None:
         """Return what an allowed call may send, if it was read for it."""
@@ -127,11 +243,16 @@ class Guard:
         was approved for it. An act that is held keeps what was dropped for its outcome after the approval.
         """
         outcome = self._judge_act(call, outcome, sends=sends or self._find_expected(call) is not None)
-        return outcome if outcome.reason == WOULD_SEND else replace(outcome, dropped=self.outbox.take_dropped())
+        return (
+            outcome
+            if outcome.reason in (WOULD_SEND, WOULD_PASS_ON)
+            else replace(outcome, dropped=self.outbox.take_dropped())
+        )
 
     def _judge_act(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
         self.outbox.end_act()
-        held = tuple(each for each in self.outbox.waiting if each not in self._kept)
+        waiting = (each for each in self.outbox.waiting if each not in self._kept)
+        held = tuple(each for each in waiting if not self.outbox.background.is_own(each.request))
         sent = list(self.outbox.sent)
         if sent:
             outcome = _judge_sent(outcome, sent, self.origins)
@@ -143,11 +264,17 @@ class Guard:
             )
             unsure = redirected and outcome.status == "ok"
             outcome = replace(outcome, status="unknown", reason="redirected") if unsure else outcome
+            if held and call.skill == UPLOAD:
+                # An upload takes several requests. What is left is shown as held for it, so that a plan can `send` it.
+                self._held_call, self._held = identify_call(call), held
+                waits = " and ".join(each.request.commit.address for each in held)
+                outcome = replace(outcome, detail=f"{outcome.detail}; not sent yet, `send` it to go on: {waits}")
             return self._add_refusals(outcome) if self.outbox.has_refused_navigation else outcome
         if held and call.skill != SEND:
-            # Requests that a script sends by itself meanwhile count as those of the call, so its approval must show them, too.
+            # What is not known to be the page's own counts as the call's, so its approval must show it.
             self._held_call, self._held = identify_call(call), held
-            return Outcome(status="no_effect", reason=WOULD_SEND, detail=_describe_held(self._held))
+            self._left = call.command if call.unmeant and outcome.status == "ok" and _can_wait(held) else 0
+            return self._hold(call, held)
         if sends and not self.outbox.passed_count:
             detail = outcome.detail or "nothing left the browser"
             return replace(
@@ -162,7 +289,7 @@ class Guard:
 
     def _hold_redirects(self, call: Call, outcome: Outcome, redirects: tuple[OutgoingRequest, ...]) -> Outcome:
         """Hold the redirect of an allowed request, which has left, for the same call."""
-        self._held_call, self._held = identify_call(call), redirects
+        self._held_call, self._held, self._left = identify_call(call), redirects, 0
         status = "no_effect" if outcome.status == "no_effect" else "unknown"
         detail = f"{outcome.detail}; redirected: {_describe_held(redirects)}"
         return Outcome(status=status, reason=WOULD_SEND, detail=detail)
@@ -206,5 +333,16 @@ def _find_disproof(sent: OutgoingRequest, origins: Origins) -> str:
     return origins.find_disproof(request.method, request.url, sent.response.status, sent.response.text)
 
 
+def _can_wait(held: Sequence[OutgoingRequest]) -> bool:
+    """Whether only scripts wait for these: a dropped navigation would leave the page where it is, and a dropped message closes its socket."""
+    return all(
+        each.state is State.HELD and each.request.method != SOCKET and not each.request.redirected_from for each in held
+    )
+
+
 def _describe_held(held: tuple[OutgoingRequest, ...]) -> str:
-    return f"it would send {join_commits(held).address}, which needs approval first"
+    kinds: dict[str, list[str]] = {}
+    for each in held:
+        kinds.setdefault(each.request.commit.address.partition("?")[0], []).append(each.request.commit.address)
+    said = (one[0] if len(one) == 1 else f"{kind} ({len(one)} requests)" for kind, one in kinds.items())
+    return f"it would send {' and '.join(said)}, which needs approval first"

@@ -12,8 +12,9 @@ A 307 or 308 asks for the same request at another address. That is a new request
 
 import asyncio
 import secrets
+import time
 from collections import Counter, deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -22,10 +23,13 @@ from typing import Protocol
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import HELD_FOR, Zone
-from midcourse.worlds.browser.egress.address import AddressRefused, read_origin
-from midcourse.worlds.browser.egress.policy import Origins
+from midcourse.worlds.browser.egress.address import AddressRefused, read_origin, read_page_origin
+from midcourse.worlds.browser.egress.background import Background, kind_of
+from midcourse.worlds.browser.egress.messages import Messages
+from midcourse.worlds.browser.egress.policy import SOCKET, Origins
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.response import RecordedResponse
+from midcourse.worlds.browser.egress.upload import ApprovedFile
 
 MAX_WAITING = 5
 """The maximum number of held requests to one origin. Chromium has six connections to each; if all waited, the page could not be read."""
@@ -33,6 +37,8 @@ MAX_PARKED = 20
 """While this many requests wait, held ones included, no navigation is parked. It is also how many redirects are remembered."""
 MAX_REPORTED = 5
 """The maximum number of different dropped requests that are described with an act. The others are counted."""
+MAX_SAID = 2**18
+"""The maximum number of bytes that are kept of what a server says through a WebSocket."""
 MAX_REFUSALS = 200
 """The maximum number of refusals that are kept, since a page can cause any number."""
 MOST_RECORDED = 1000
@@ -77,6 +83,8 @@ class State(Enum):
     """The head of its response has arrived, and does not ask for the same request at another address."""
     REDIRECTED = "redirected"
     """The response asks for the same request at another address."""
+    DISCARDED = "discarded"
+    """A keep-alive of a WebSocket, which never leaves. Its socket stays open."""
     UNREACHED = "unreached"
     """No connection to the server was possible, or the page gave it up before, so the server has seen nothing of the request."""
 
@@ -105,6 +113,11 @@ class OutgoingRequest:
     response: RecordedResponse = field(default_factory=RecordedResponse)
     replaces_get: bool = False
     """Whether it left in place of the GET by which the browser claimed it, with another method."""
+    held_at: float = field(default_factory=time.monotonic)
+    numbers: dict[str, str] = field(default_factory=dict[str, str])
+    """The values that told nothing when it was held: the time, and counters."""
+    behind: "OutgoingRequest | None" = None
+    """The message before it in its WebSocket, which must leave first."""
 
     @property
     def waits(self) -> bool:
@@ -129,11 +142,12 @@ class OutgoingRequest:
     def zone_id(self) -> str:
         return f"request{self.number}"
 
-    def as_zone(self, shown: CommitSet, held_for: str = "") -> Zone:
+    def as_zone(self, shown: CommitSet, held_for: str = "", hint: str = "") -> Zone:
         """Return the zone that represents this request, with its commit set as it may be shown, and the skill that caused it."""
         values = shown.values[:_SHOWN]
         cause = ((HELD_FOR, held_for),) if held_for or HELD_FOR in dict(values) else ()  # before a field of that name
-        return Zone(id=self.zone_id, role="request", label=shown.address, state=(*cause, *values))
+        hints = (("hint", hint),) if hint else ()
+        return Zone(id=self.zone_id, role="request", label=shown.address, state=(*cause, *hints, *values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +158,21 @@ class Refusal:
     why: str
     leaves_page: bool = False
     """Whether the response would have replaced a page, or filled a new one."""
+
+
+@dataclass(eq=False, kw_only=True)
+class Socket:
+    """An open WebSocket."""
+
+    url: str
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Who opened it, as the browser says: the origin of the page, and how that relates to the socket's."""
+    messages: int = 0
+    """How many messages the page has given it."""
+    said: bytearray = field(default_factory=bytearray)
+    """What the server has said since an upload was approved, up to `MAX_SAID` bytes, with the framing."""
+    awaits_answer_since: float = 0.0
+    """When the last message left, by the clock of the event loop, if nothing has come from the server since."""
 
 
 class Observer(Protocol):
@@ -169,10 +198,16 @@ class Outbox:
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
         self._observer = OBSERVER.get()
+        self.background = Background()
+        self.messages = Messages(self.background)
+        self.sockets: set[Socket] = set()
+        """The open WebSockets."""
+        self._acting = False
         self._kept: list[OutgoingRequest] = []
         """The requests that were held or parked, with some that no longer are."""
         self._count = 0
         self._expected: CommitSet | None = None
+        self._file: ApprovedFile | None = None
         self._redirects: deque[Request] = deque(maxlen=MAX_PARKED)
         """The requests, as they would be sent, that servers asked the browser to repeat at another address."""
         self.sent: list[OutgoingRequest] = []
@@ -198,6 +233,7 @@ class Outbox:
 
     def record_passed(self, request: Request) -> None:
         """Count a request that leaves without approval."""
+        self.messages.note_document(request, acting=self._acting)
         if request.fields.get("sec-fetch-dest", "") not in _PAGE_RESOURCES:
             self.passed_count += 1
         if self._observer is not None:
@@ -216,7 +252,7 @@ class Outbox:
         """Decide on a request that is not free. The state of what is returned says what becomes of it.
 
         It is sent if it claims a released request, which then leaves in its place, if it is expected, or while a person uses the
-        browser. Otherwise it is parked or held, or dropped if too many wait already.
+        browser, or if it only renews a session. Otherwise it is parked or held, or dropped if too many wait already.
         """
         # An approver must see that a server asked for this, and at which address the request was approved before. A server that
         # redirects may have acted already, so the outcome of that act depends on it as well.
@@ -236,7 +272,32 @@ class Outbox:
         if self.attended:
             self._sent_by_person.append(request)
             return self._record_sent(OutgoingRequest(request=request, state=State.SENT))
+        declared = self._origins.is_declared_unsafe(request.method, request.url)
+        if self._file is not None and not declared:
+            said = [bytes(socket.said) for socket in self.sockets if read_page_origin(socket.url) == self._file.origin]
+            said += [
+                each.response.text.encode() for each in self.sent if read_origin(each.request.url) == self._file.origin
+            ]
+            if self._file.is_sent_by(request, said, self.background):
+                self._file = None
+                return self._record_sent(OutgoingRequest(request=request, state=State.SENT))
+        if not declared and self.background.renews_session(request):
+            self.background.note_renewal(
+                request, (renewal := OutgoingRequest(request=request, state=State.SENT)).response
+            )
+            return self._pass(renewal)
+        if request.method == SOCKET:
+            if not declared and self.messages.begins_page(request):
+                return self._pass(OutgoingRequest(request=request, state=State.SENT))
+            if self.messages.keeps_alive(request, acting=self._acting):
+                return OutgoingRequest(request=request, state=State.DISCARDED)
         return self._park(request) if request.is_navigation else self._hold(request)
+
+    def _pass(self, own: OutgoingRequest) -> OutgoingRequest:
+        """Let a request of the page's own leave. It is not the act's: no outcome depends on its response."""
+        if self._observer is not None:
+            self._observer.on_sent(own)
+        return own
 
     def _find_claimable(self, request: Request) -> OutgoingRequest | None:
         """Return the released request that this one claims. A page can imitate a navigation, but cannot know the referrer."""
@@ -245,6 +306,7 @@ class Outbox:
 
     def _record_sent(self, sent: OutgoingRequest) -> OutgoingRequest:
         self.sent.append(sent)
+        self.messages.note_left(sent.request)
         if self._observer is not None:
             self._observer.on_sent(sent)
         return sent
@@ -264,10 +326,18 @@ class Outbox:
 
     def _hold(self, request: Request) -> OutgoingRequest:
         held = [each for each in self.waiting if each.state is State.HELD]
+        numbers = self.background.note_numbers(request)
+        if not self._acting:
+            self.background.note_idle(request)
+            if any(kind_of(each.request) == kind_of(request) for each in held):
+                self._report_dropped(f"the page's own {request.commit.address.partition('?')[0]} was not sent")
+                return OutgoingRequest(request=request, state=State.DROPPED)
         if sum(read_origin(each.request.url) == read_origin(request.url) for each in held) >= MAX_WAITING:
             self._report_dropped(f"{request.commit.address} was not sent, because {MAX_WAITING} others were held")
             return OutgoingRequest(request=request, state=State.DROPPED)
-        return self._keep(request, State.HELD)
+        kept = self._keep(request, State.HELD)
+        kept.numbers = numbers
+        return kept
 
     def _keep(self, request: Request, state: State, claim: str = "") -> OutgoingRequest:
         self._count += 1
@@ -311,6 +381,7 @@ class Outbox:
         self._refusals.clear()
         self.passed_count = 0
         self.end_act()
+        self._acting = True
 
     def end_act(self) -> None:
         """Drop requests that were released and not claimed, because the act is reported as not having sent them."""
@@ -318,6 +389,7 @@ class Outbox:
             if each.state is State.CLAIMABLE:
                 each.move(State.DROPPED)
         self._kept = list(self.waiting)
+        self._acting = False
 
     @contextmanager
     def expect(self, commit: CommitSet) -> Generator[None]:
@@ -327,6 +399,17 @@ class Outbox:
             yield
         finally:
             self._expected = None
+
+    @contextmanager
+    def expect_file(self, file: ApprovedFile) -> Generator[None]:
+        """While this context is open, one request that carries exactly this file may leave, once."""
+        self._file = file
+        for socket in self.sockets:
+            socket.said.clear()
+        try:
+            yield
+        finally:
+            self._file = None
 
     def release(self, several: Sequence[OutgoingRequest]) -> None:
         """Let these requests leave, if they still wait. A parked request becomes claimable."""
@@ -342,8 +425,12 @@ class Outbox:
         for each in several:
             if each.waits:
                 each.move(State.DROPPED)
+                if each.request.method == SOCKET:
+                    self.messages.note_closed(each.request.url)
                 address = each.request.commit.address
-                described = f"{address}, held for '{cause}'," if cause else f"the page's own {address}"
+                described = (
+                    f"{address}, held for '{cause}'," if cause else f"the page's own {address.partition('?')[0]}"
+                )
                 self._report_dropped(f"{described} was not sent")
 
     def take_dropped(self) -> tuple[str, ...]:

@@ -28,9 +28,9 @@ from wsproto.frame_protocol import CloseReason
 
 from midcourse.http1 import Rejected, RequestHead, parse_chunk_size, parse_request, write_request, write_response
 from midcourse.worlds.browser.egress.address import Address, AddressRefused, Resolver, parse, resolve
-from midcourse.worlds.browser.egress.outbox import Outbox, OutgoingRequest, State
+from midcourse.worlds.browser.egress.outbox import MAX_SAID, Outbox, OutgoingRequest, Socket, State
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS, SOCKET, Origins
-from midcourse.worlds.browser.egress.request import Request
+from midcourse.worlds.browser.egress.request import BINARY, Request
 from midcourse.worlds.browser.egress.tls import Certificate
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ MAX_BODY = 64 * 2**20
 """A body that is read in full before it may leave must have fewer bytes than this."""
 MAX_MESSAGE = 16 * 2**20
 """The maximum size of a message of a WebSocket, in bytes."""
+_MOST_QUEUED = 20
+"""How many messages of a WebSocket are read behind one that waits."""
 _CHUNK = 2**16
 _HOP_BY_HOP = (
     "host",
@@ -326,7 +328,7 @@ class ProxyConnection:
 
     async def _submit(self, head: RequestHead, address: Address, request: Request) -> bool:
         """Submit a request that is not free to the outbox, and do what it decides. Return whether another one may follow."""
-        # What is allowed gets a connection of its own. If a kept one ends without a response, nobody can tell whether the server
+        # What is allowed gets a connection of its own. If a kept one ends without a response, it is unknown whether the server
         # has read the request, and the browser sends it again by itself. A server that closes a kept one while the request is
         # held would also end the wait of the browser.
         await self._disconnect()
@@ -388,17 +390,19 @@ class ProxyConnection:
             await self._answer(502, f"{address.origin} cannot be reached: {error}")
             return
         await _write(writer, _build_head(head, address, without=("sec-websocket-extensions",)))
+        said = {name: head.named[name] for name in ("origin", "sec-fetch-site") if name in head.named}
+        socket = Socket(url=address.url.replace("http", "ws", 1), fields=said)
         directions = {
-            asyncio.create_task(_pump(reader, self._writer)),
-            asyncio.create_task(
-                pass_messages(self._outbox, address.url.replace("http", "ws", 1), self._reader, writer)
-            ),
+            asyncio.create_task(_pump(reader, self._writer, socket)),
+            asyncio.create_task(pass_messages(self._outbox, socket, self._reader, writer)),
         }
+        self._outbox.sockets.add(socket)
         try:
             await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for direction in directions:
                 direction.cancel()
+            self._outbox.sockets.discard(socket)
             await asyncio.gather(*directions, return_exceptions=True)
             await _close(writer)
 
@@ -500,9 +504,11 @@ def _build_head(
     return write_request(head.method, address.path, [("Host", host), *connection, *kept, *also])
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, socket: Socket) -> None:
     with suppress(OSError):
         while data := await reader.read(_CHUNK):
+            socket.awaits_answer_since = 0.0
+            socket.said += data[: max(0, MAX_SAID - len(socket.said))]
             await _write(writer, data)
 
 
@@ -520,54 +526,112 @@ async def _close(writer: asyncio.StreamWriter) -> None:
 # --- WebSockets
 
 
-async def pass_messages(outbox: Outbox, url: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def pass_messages(
+    outbox: Outbox, socket: Socket, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
     """Pass messages on until the page closes the socket, breaks the protocol, or a message is dropped.
 
-    After a dropped message the socket is closed, so that the page learns that the message did not arrive. Messages behind
-    one that waits wait as well.
+    After a dropped message the socket is closed, so that the page learns that the message did not arrive. A keep-alive that is
+    discarded closes nothing. Messages behind one that waits wait as well, and what an act sends in several is asked about together.
     """
-    page, server = Connection(ConnectionType.SERVER), Connection(ConnectionType.CLIENT)
-    body = bytearray()
+    server = Connection(ConnectionType.CLIENT)
+    queue: asyncio.Queue[_Queued] = asyncio.Queue(_MOST_QUEUED)
+    reading = asyncio.create_task(_read_messages(outbox, socket, server, reader, writer, queue))
+    queued: _Queued | None = None
+    try:
+        while not isinstance((queued := await queue.get()).event, CloseConnection):
+            if not await _may_leave(queued, reading):
+                return
+            writer.write(server.send(queued.event))
+            queued = None
+            socket.awaits_answer_since = asyncio.get_running_loop().time()
+            await writer.drain()
+        if not await reading:
+            # The server gets neither code nor reason, because a page could send something in them.
+            writer.write(server.send(CloseConnection(code=CloseReason.NO_STATUS_RCVD)))
+            await writer.drain()
+    finally:
+        reading.cancel()
+        await asyncio.wait([reading])
+        for left in (queued, *(queue.get_nowait() for _ in range(queue.qsize()))):
+            if left is not None and left.outgoing is not None:
+                left.outgoing.give_up()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Queued:
+    """A message in the order in which the page sent it, or the end of the socket. `outgoing` is None if it needs no approval."""
+
+    event: TextMessage | BytesMessage | CloseConnection
+    outgoing: OutgoingRequest | None = None
+
+
+async def _may_leave(queued: _Queued, reading: "asyncio.Task[bool]") -> bool:
+    """Wait until it is decided whether a message leaves. One whose tab goes away meanwhile does not."""
+    outgoing = queued.outgoing
+    if outgoing is None or outgoing.state is State.SENT:
+        return True
+    decided = asyncio.ensure_future(outgoing.decided.wait())
+    try:
+        while outgoing.waits and not (reading.done() and reading.result()):
+            await asyncio.wait({decided} if reading.done() else {decided, reading}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        decided.cancel()
+    return outgoing.state is State.SENT
+
+
+async def _read_messages(
+    outbox: Outbox,
+    socket: Socket,
+    server: Connection,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    queue: "asyncio.Queue[_Queued]",
+) -> bool:
+    """Submit each message of the page to the outbox, and queue those that may leave at some time. Return whether the browser hung up.
+
+    The end is queued as well: the page closed the socket, wsproto found a broken frame, or a message was dropped at once.
+    """
+    page, body = Connection(ConnectionType.SERVER), bytearray()
+    end, before = _Queued(event=CloseConnection(code=CloseReason.NO_STATUS_RCVD)), None
     while data := await reader.read(_CHUNK):
         page.receive_data(data)
         for event in page.events():
             if isinstance(event, Ping | Pong):
-                writer.write(server.send(event))
+                writer.write(server.send(event))  # at once, since a server would take the silence for the end
             elif isinstance(event, TextMessage | BytesMessage):
                 is_text = isinstance(event, TextMessage)
                 body += event.data.encode() if isinstance(event, TextMessage) else event.data
                 if len(body) > MAX_MESSAGE:
-                    return
+                    await queue.put(end)
+                    return True
                 if not event.message_finished:
                     continue
-                if not await _may_leave(outbox, url, bytes(body), is_text=is_text):
-                    return
-                writer.write(server.send(TextMessage(body.decode()) if is_text else BytesMessage(bytes(body))))
+                outgoing = _submit_message(outbox, socket, bytes(body), is_text=is_text)
+                whole = TextMessage(body.decode()) if is_text else BytesMessage(bytes(body))
                 body.clear()
+                if outgoing is not None and outgoing.state is State.DISCARDED:
+                    continue
+                await queue.put(_Queued(event=whole, outgoing=outgoing))
+                if outgoing is not None and outgoing.state is State.HELD:
+                    outgoing.behind, before = before, outgoing
             else:
-                # The page closes the socket, or wsproto found a broken frame. The server gets neither code nor reason, because a page
-                # could send something in them.
-                writer.write(server.send(CloseConnection(code=CloseReason.NO_STATUS_RCVD)))
-                await writer.drain()
-                return
+                await queue.put(end)
+                return False
         await writer.drain()
+    await queue.put(end)
+    return True
 
 
-async def _may_leave(outbox: Outbox, url: str, body: bytes, *, is_text: bool) -> bool:
-    """Wait until a message may leave. Return False if it was dropped."""
-    kind = "text/plain" if is_text else "application/octet-stream"
-    request = Request(method=SOCKET, url=url, fields={"content-type": kind}, body=body)
+def _submit_message(outbox: Outbox, socket: Socket, body: bytes, *, is_text: bool) -> OutgoingRequest | None:
+    """Submit a message to the outbox. Return None if it needs no approval."""
+    fields = {**socket.fields, "content-type": "text/plain" if is_text else BINARY}
+    request = Request(method=SOCKET, url=socket.url, fields=fields, body=body, number=socket.messages)
+    socket.messages += 1
     if outbox.is_free(request):
         outbox.record_passed(request)
-        return True
-    outgoing = outbox.admit(request)
-    try:
-        if outgoing.state is State.HELD:
-            await outgoing.decided.wait()
-    except asyncio.CancelledError:  # the socket was closed, or its browser has ended
-        outgoing.give_up()
-        raise
-    return outgoing.state is State.SENT
+        return None
+    return outbox.admit(request)
 
 
 # --- the password

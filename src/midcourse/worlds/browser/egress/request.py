@@ -19,7 +19,8 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.http1 import RequestHead
 from midcourse.worlds.browser.egress.address import read_origin
-from midcourse.worlds.browser.egress.policy import SAFE_METHODS
+from midcourse.worlds.browser.egress.binary import read_binary, read_fields
+from midcourse.worlds.browser.egress.policy import SAFE_METHODS, SOCKET
 
 MAX_VALUES = 2000
 LONGEST = 20_000
@@ -33,6 +34,8 @@ CHARSET = "charset of the body"
 REDIRECTED = "redirected from"
 """The name of the value that holds the request whose response asked for this one."""
 
+BINARY = "application/octet-stream"
+"""The type of a binary message."""
 CROSS_SITE = "cross-site"
 UTF_8 = "utf-8"
 
@@ -69,6 +72,8 @@ class Request:
     """Method, target and all header fields in their order; None for a WebSocket message."""
     redirected_from: str = ""
     """Method and address of the request whose response asked for this one."""
+    number: int = field(default=0, compare=False)
+    """How many messages came before this one through its WebSocket."""
 
     @property
     def is_navigation(self) -> bool:
@@ -98,7 +103,12 @@ class Request:
         url = self.url.partition("#")[0].removesuffix("?")
         bare, _, query = url.partition("?")
         asked = _parse_form(query.encode()) if query and not self.body and self.method in SAFE_METHODS else None
-        values = _parse_values(self.fields.get("content-type", ""), self.body) if asked is None else asked
+        kind = self.fields.get("content-type", "")
+        values = _parse_values(kind, self.body) if asked is None else asked
+        if self.method == SOCKET and kind == BINARY:
+            whole = describe_file("", kind, self.body, None)
+            # If all of it was read, the digest only binds its writing.
+            values = (*read_binary(self.body), (RAW, whole if read_fields(self.body) is None else str(whole)))
         if self.redirected_from:
             values = ((REDIRECTED, self.redirected_from), *values)
         method = f"{self.method} as {self.method_override}" if self.method_override else self.method

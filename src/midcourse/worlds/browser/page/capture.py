@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urldefrag
 
 from midcourse.domain.argument import Pairs, Scalar
-from midcourse.domain.observation import Zone
+from midcourse.domain.observation import Viewer, Zone
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.egress.address import read_origin
 from midcourse.worlds.browser.page.frames import DocumentGone, DocumentSilent, Frames, pause_gc
@@ -72,7 +72,7 @@ class Capture:
                 zones = {number: known_zones[number] for number in answer["order"]}
         self._looks[name] = _LastLook(key=answer["key"], at=at, zones=zones)
         seen, done, known_zones = (
-            _Seen(title=answer["title"], print=[answer["print"]]),
+            _Seen(title=answer["title"], print=[answer["print"]], viewer=(answer["timeZone"], answer["locale"])),
             0,
             list(zones.values()),
         )
@@ -125,6 +125,8 @@ class _Seen:
     zones: list[Zone] = field(default_factory=list[Zone])
     print: list[str] = field(default_factory=list[str])
     """The fingerprint of each document, without adverts."""
+    viewer: tuple[str, str] = ("", "")
+    """Time zone and language."""
 
 
 def _build_zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
@@ -132,7 +134,7 @@ def _build_zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zon
     if not answer["number"]:
         return {}
     sides = iter(answer["box"] if at.scale == 1 else [round(at.scale * side) for side in answer["box"]])
-    columns = answer["number"], answer["role"].split(" "), answer["label"].split("\n"), answer["state"]
+    columns = answer["number"], answer["role"].split(" "), answer["label"].split("\n"), answer["state"], answer["cell"]
     rows = zip(*columns, zip(sides, sides, sides, sides, strict=True), strict=True)
     left, top, around = at.left, at.top, tuple(at.state.items())
     return {
@@ -142,8 +144,9 @@ def _build_zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zon
             label=label,
             bounds=(left + x, top + y, width, height),
             state=(*(state.items() if state else ()), *(_UNSEEN if number < 0 else ()), *around),
+            cell=(f"{name}t{cell[0]}", cell[1], cell[2]) if cell else None,
         )
-        for number, role, label, state, (x, y, width, height) in rows
+        for number, role, label, state, cell, (x, y, width, height) in rows
     }
 
 
@@ -174,6 +177,7 @@ def _build_scene(tab: Tab, tabs: Tabs, seen: _Seen, around: tuple[Zone, ...]) ->
         *around,
         address=address,
         origin=read_origin(address),
+        viewer=Viewer(time_zone=seen.viewer[0], locale=seen.viewer[1], size=tab.size),
         fingerprint=blake2b(parts.encode(errors="replace"), digest_size=8).hexdigest(),
     )
 

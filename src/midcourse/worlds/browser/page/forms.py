@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from midcourse.domain.approval import CommitSet, Source
+from midcourse.domain.approval import CommitSet, FieldWords, Source
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.policy.generated import QUERY, looks_random
 from midcourse.worlds.browser.egress.address import read_place
@@ -45,6 +45,8 @@ class Field:
 class Form:
     action: str
     fields: tuple[Field, ...]
+    text: str = ""
+    """All that it says, with the labels of its buttons; empty if it says more than fits."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -63,6 +65,10 @@ class PageForms:
     shown: frozenset[str]
     language: str = ""
     """The language that the document declares, without a region: `en`."""
+    typed: tuple[tuple[str, str], ...] = ()
+    """Type and value of each visible `input`, those without a name too: scripts send what is in them."""
+    words: tuple[FieldWords, ...] = ()
+    """What the document says of its fields."""
 
 
 def read_page_forms(answers: Iterable[dict[str, Any]]) -> tuple[PageForms, ...]:
@@ -75,9 +81,14 @@ def read_page_forms(answers: Iterable[dict[str, Any]]) -> tuple[PageForms, ...]:
             fields.append(Field(**{name: field[name] for name in ("name", "hidden", "value", "served", "type")}))
         page = PageForms(
             url=answer["url"],
-            forms=tuple(Form(action=action, fields=tuple(fields)) for action, fields in forms.values()),
+            forms=tuple(
+                Form(action=action, fields=tuple(fields), text=answer["texts"][number] if number >= 0 else "")
+                for number, (action, fields) in forms.items()
+            ),
             shown=frozenset(answer["shown"]),
             language=answer["language"],
+            typed=tuple((kind, value) for kind, value in answer["typed"]),
+            words=tuple(FieldWords(**said) for said in answer["words"]),
         )
         pages.append(page)
     return tuple(pages)
@@ -140,6 +151,19 @@ def find_sources(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[s
     return tuple(found.items())
 
 
+def find_words(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[FieldWords, ...]:
+    """Return what the pages say of the values, by name and value. Where two fields say different things, neither counts."""
+    said: dict[tuple[str, str], set[FieldWords]] = {}
+    for words in (words for page in pages for words in page.words):
+        said.setdefault((words.name, normalize_newlines(words.value)), set()).add(words)
+    found: list[FieldWords] = []
+    for name, value in dict.fromkeys((name, str(value)) for name, value in commit.values if value is not None):
+        words = said.get((_PREFIX.sub("", name), value), set())
+        if len(words) == 1:
+            found.append(replace(words.pop(), name=name, value=value))
+    return tuple(found)
+
+
 def mask_passwords(commit: CommitSet, pages: Sequence[PageForms], named: Collection[str]) -> CommitSet:
     """Replace typed passwords in a commit set by their length and a digest, so that an approval still binds the password.
 
@@ -153,7 +177,8 @@ def mask_passwords(commit: CommitSet, pages: Sequence[PageForms], named: Collect
     def mask(name: str, value: Scalar) -> Scalar:
         return _digest_password(str(value)) if (_PREFIX.sub("", name), value) in typed else value
 
-    return replace(commit, values=tuple((name, mask(name, value)) for name, value in commit.values))
+    words = tuple(replace(said, value=str(mask(said.name, said.value))) for said in commit.words)
+    return replace(commit, values=tuple((name, mask(name, value)) for name, value in commit.values), words=words)
 
 
 @lru_cache(maxsize=16)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from midcourse.domain.observation import Zone
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.outcome import Outcome, cut_value
 from midcourse.worlds.base import failed, no_effect
 from midcourse.worlds.browser.page.frames import DocumentGone, script
 from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
@@ -108,6 +108,37 @@ class Input:
                 return no_effect(f"{zone.role} '{zone.label}' did not take it")
         return None
 
+    async def append(self, zone: Zone, text: str, after: str) -> Outcome | None:
+        """Add text to a field, at its end or after a part of its text, and check that the field kept what it had."""
+        what = f"{zone.role} '{zone.label}'"
+        if zone.pictured:
+            if after:
+                return failed(
+                    "not_by_position", f"{what} is only seen in the picture: text can be added at its end only"
+                )
+            await self.click(zone)
+            await self._tab.perform(self._keyboard.press("Control+End"))
+            return await self._enter_text(text)
+        if not zone.get("focused"):
+            await self.click(zone)
+        before = _check_reachable(zone, await self.ask("prepare", zone, text, after))
+        if "found" in before:
+            times = f"{before['found']} times" if before["found"] else "no such text"
+            return failed("wrong_place", f"{what} has {times}: '{after}'; name a part that it has once")
+        if "wrong" in before:
+            return failed("wrong_target", f"text cannot be added to {what}: write the whole value with type")
+        if "readonly" in before:
+            return failed("disabled", f"{what} is read-only")
+        if not before.get("inserted") and text:
+            await self._enter_text(text)
+        had, new, has = (_squeeze(each) for each in (before["content"], text, await self.ask("content", zone) or ""))
+        if has == had and new:
+            return no_effect(f"{what} did not take it")
+        at = has.find(new) if before["head"] is None else len(_squeeze(before["head"]))
+        if has != had[:at] + new + had[at:]:
+            return failed("text_differs", f"{what} now has another text than before with this added: read it")
+        return None
+
     async def _enter_text(self, text: str) -> None:
         if not text:
             await self._tab.perform(self._keyboard.press("Delete"))
@@ -206,16 +237,16 @@ class Input:
             moved = await self._tab.query(self._tab.frames.ask("scroll", 0, right, down))
         else:
             moved = await self.ask("scroll", zone, right, down)
-        return None if moved else no_effect("there is nothing further in that direction")
+        return None if moved else no_effect("there is nothing further in that direction", "not_needed")
 
     async def read(self, zone: Zone) -> str:
         """Return the text of a zone or the page, the path of a download, or the text that a reader has read in a picture."""
         if zone.pictured:
             return zone.label
         if _ELEMENT.fullmatch(zone.id):
-            return await self.ask("read", zone)
+            return _join_read(await self.ask("read", zone))
         if zone.role == "page":
-            return await self._tab.query(self._tab.frames.ask("read", 0))
+            return _join_read(await self._tab.query(self._tab.frames.ask("read", 0)))
         if zone.role != "download":
             return zone.label
         if zone.get("busy"):
@@ -273,6 +304,15 @@ class Input:
         if not frame:
             raise ZoneUnreachable(_report_gone(zone))
         return frame, int(found[2])
+
+
+def _squeeze(text: str) -> str:
+    """The text without white space, which an editor lays out in its own way."""
+    return "".join(text.split())
+
+
+def _join_read(answer: dict[str, Any]) -> str:
+    return cut_value(answer["text"], f"{answer['cut']} characters" if answer["cut"] else "")
 
 
 def _check_reachable(zone: Zone, place: dict[str, Any]) -> dict[str, Any]:

@@ -59,6 +59,8 @@ class Tab:
         self.crashed = False
         self._silences = 0
         """The number of questions in a row that were not answered."""
+        self.document: Response | None = None
+        """The response that the document in front came in."""
         self.in_flight: set[Request] = set()
         self.navigations: dict[tuple[str, str], Frame] = {}
         """The frames that requested navigations, by method and address."""
@@ -193,7 +195,7 @@ class Tab:
 
     def _on_response(self, response: "Response") -> None:
         if self._is_document(response.request) and response.status != _NO_CONTENT:
-            self.status, self.load_error = response.status, ""
+            self.status, self.load_error, self.document = response.status, "", response
 
     def _is_document(self, request: "Request") -> bool:
         return request.is_navigation_request() and request.frame == self.page.main_frame
@@ -408,10 +410,15 @@ class Patience:
     most: float = 5.0
 
 
-async def settle(tab: Tab, patience: Patience, is_ignored: "Callable[[Request], bool]" = lambda _: False) -> None:
+async def settle(
+    tab: Tab,
+    patience: Patience,
+    is_ignored: "Callable[[Request], bool]" = lambda _: False,
+    is_busy: Callable[[], bool] = lambda: False,
+) -> None:
     """Wait until the page is quiet, closed or silent, or a dialog is open; at most as long as `patience` allows.
 
-    Requests that began before the act or that are held are ignored. If the network is quiet and the documents never stop
+    Requests that began before the act or that are held are ignored. `is_busy` says that something else is awaited. If the network is quiet and the documents never stop
     changing, as in an animation, the wait ends after a second.
     """
     loop = asyncio.get_running_loop()
@@ -421,7 +428,7 @@ async def settle(tab: Tab, patience: Patience, is_ignored: "Callable[[Request], 
         still = await _read_quiet_seconds(tab, left)
         now = loop.time()
         quiet = max(patience.quiet, _SLOWNESS * (now - asked))
-        loading = tab.frames.is_leaving or not all(map(is_ignored, tab.in_flight))
+        loading = tab.frames.is_leaving or is_busy() or not all(map(is_ignored, tab.in_flight))
         if loading:
             busy = now
         still = min(still, now - begun, now - busy)

@@ -1,7 +1,7 @@
 // Captures the zones of a document. `midcourse.look` returns one JSON string: to transfer objects takes ten times as long.
 globalThis.midcourse ??= {};
 (() => {
-  const LONG = 1000, NAME = 80;
+  const LONG = 10000, NAME = 80;
   const ADVERT_WORDS = /(^|[\s_-])(ads?|adsbygoogle|advert\w*|sponsored|google_ads\w*)($|[\s_-])/i;
   const DRAWN = { visibilityProperty: true };
   const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, isPlain, eachChild, textOf, hasOwnText, ownText, referencedText, nameOf, roleOf, isClickable, statesOf } = midcourse;
@@ -55,13 +55,53 @@ globalThis.midcourse ??= {};
 
   const dialogName = (element) => tidy(referencedText(element, 'aria-labelledby') || element.getAttribute('aria-label') || element.querySelector('h1,h2,h3,h4,h5,h6,legend')?.textContent || '');
 
+  // --- tables, also those that are drawn with roles: each zone in a cell knows its table, row and column. Row 0 is the header.
+
+  const tables = new WeakMap(); // element -> n
+  let nextTable = 1;
+
+  const WIDEST = 1000; // columns of one cell
+  const TABULAR = new Set(['TABLE', 'TR', 'TD', 'TH']);
+  const TABLES = new Set(['table', 'grid', 'treegrid']);
+  const HEADINGS = new Set(['columnheader', 'rowheader']);
+  const CELLS = new Set([...HEADINGS, 'cell', 'gridcell']);
+
+  const isHeading = (cell) => cell.tagName === 'TH' || HEADINGS.has(cell.getAttribute('role'));
+
+  const beginTable = (element) => {
+    if (!tables.has(element)) tables.set(element, nextTable++);
+    return { number: tables.get(element), rows: 0, header: true };
+  };
+
+  const beginRow = (element, table) => {
+    const cells = Array.from(element.children);
+    table.header &&= element.parentElement?.tagName === 'THEAD' || (table.rows === 0 && cells.length > 1 && cells.every(isHeading));
+    if (!table.header) table.rows += 1;
+    return { table: table.number, number: table.header ? 0 : table.rows, columns: 0 };
+  };
+
+  const cellIn = (element, row) => {
+    const column = row.columns;
+    row.columns += Math.min(Math.max(1, Math.trunc(element.colSpan ?? element.getAttribute('aria-colspan')) || 1), WIDEST);
+    return [row.table, row.number, column];
+  };
+
+  // `it` inherits the table, row and cell around it.
+  const place = (element, it, role) => {
+    if (it.tag === 'TABLE' ? role !== 'presentation' && role !== 'none' : TABLES.has(role)) Object.assign(it, { table: beginTable(element), row: null, cell: 0 });
+    else if (it.table && (it.tag === 'TR' || role === 'row')) {
+      it.row = beginRow(element, it.table);
+      it.cell = [it.row.table, it.row.number, 0];
+    } else if (it.row && (it.tag === 'TD' || it.tag === 'TH' || CELLS.has(role))) it.cell = cellIn(element, it.row);
+  };
+
   // --- the walk. `it` holds what is known about an element. Children inherit:
-  // within: the name of its group; emitted: its text has been emitted; inline: its text is part of an emitted block; named: it is
+  // within: the name of its group; table, row: the state of the table around it; cell: where it is in that table, or 0; sort: the order of its column; marks: what classes call the item around it; emitted: its text has been emitted; inline: its text is part of an emitted block; named: it is
   // inside a control; pointed: an ancestor has the hand cursor; advert; inert; off: its fieldset is disabled; shadowed: it is
   // in a shadow root. Of the element alone: tag; has: the names of its attributes; aria: it has ARIA attributes or a role;
   // drawn: it is not invisible; plain: it contains nothing but text.
 
-  const NOTHING = { within: '', emitted: false, inline: false, named: false, pointed: false, advert: false, inert: false, off: false, shadowed: false, tag: '', has: [], aria: false, drawn: true, plain: false };
+  const NOTHING = { within: '', emitted: false, inline: false, named: false, pointed: false, advert: false, inert: false, off: false, shadowed: false, table: null, row: null, cell: 0, sort: '', marks: null, tag: '', has: [], aria: false, drawn: true, plain: false };
   const LEAVES = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'IMG']);
   let zones = {};
   let modal = null;
@@ -85,7 +125,7 @@ globalThis.midcourse ??= {};
   const begin = (known) => {
     again = known === `${documentId}.${looks}`;
     looks += 1;
-    zones = { order: [], number: [], role: [], label: [], box: [], state: [], frame: [] };
+    zones = { order: [], number: [], role: [], label: [], box: [], state: [], cell: [], frame: [] };
   };
 
   const isUnchanged = (element, row) => {
@@ -94,9 +134,9 @@ globalThis.midcourse ??= {};
     return again && before !== undefined && before[0] === looks - 1 && before[1] === row;
   };
 
-  const addZone = (element, role, label, box, state, isSeen) => {
+  const addZone = (element, role, label, box, state, isSeen, cell) => {
     const number = numberOf(element);
-    let row = `${role}\n${label}\n${box}\n${isSeen}`;
+    let row = `${role}\n${label}\n${box}\n${isSeen}\n${cell}`;
     for (const name in state) row += `\n${name}=${state[name]}`;
     zones.order.push(number);
     if (isUnchanged(element, row)) return;
@@ -105,12 +145,26 @@ globalThis.midcourse ??= {};
     zones.label.push(label);
     zones.box.push(...box);
     zones.state.push(isEmpty(state) ? 0 : state);
+    zones.cell.push(cell);
   };
 
   const encode = () => {
     const { order, role, label } = zones;
     const whole = { ...zones, role: role.join(' '), label: label.join('\n'), order: again ? order : undefined };
-    return JSON.stringify({ title: document.title, next, print: midcourse.fingerprint(), key: `${documentId}.${looks}`, ...whole });
+    return JSON.stringify({ title: document.title, locale: navigator.language, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone, next, print: midcourse.fingerprint(), key: `${documentId}.${looks}`, ...whole });
+  };
+
+  // What the page's classes call a cell, an item of a menu or a tab. The first control in it has the mark, since it is what is acted on.
+  const MARKS = /(?:^|[\s_-])(?<!\b(?:not|non|un|in)[_-])(active|current|selected|today)(?:s?day|s-?date)?(?=$|[\s_-])/gi;
+  const MARKABLE = new Set(['LI', 'TD', 'TH', 'A', 'BUTTON']);
+
+  const marksOf = (element) => Array.from(new Set(Array.from(element.getAttribute('class').matchAll(MARKS), (found) => found[1].toLowerCase()))).join(' ');
+
+  const mark = (it, state) => {
+    if (it.sort) state.sort = it.sort;
+    if (!it.marks?.words || it.marks.used) return;
+    it.marks.used = true;
+    if (state.selected === undefined && !state.checked) state.marked = it.marks.words;
   };
 
   const emit = (element, role, label, around, state) => {
@@ -125,7 +179,7 @@ globalThis.midcourse ??= {};
     if (around.within && around.within !== label) state.within = around.within;
     if (!around.advert) midcourse.print(role, label, state, midcourse.isRestless(element));
     const box = [Math.round(x), Math.round(y), Math.round(width), Math.round(height)];
-    addZone(element, role, label, box, state, isSeen);
+    addZone(element, role, label, box, state, isSeen, around.cell);
   };
 
   const visitChildren = (element, around) => {
@@ -155,7 +209,14 @@ globalThis.midcourse ??= {};
 
   const visitActedOn = (element, role, it) => {
     it.plain = LEAVES.has(it.tag) || isPlain(element, it.tag);
-    if (it.drawn) emit(element, role, nameOf(element, role, it), it, statesOf(element, role, it, element === focused));
+    if (it.drawn) {
+      const name = nameOf(element, role, it);
+      const state = statesOf(element, role, it, element === focused);
+      const hint = name ? '' : midcourse.hintOf(element, role, it);
+      if (hint) state.hint = hint;
+      mark(it, state);
+      emit(element, role, name, it, state);
+    }
     if (!it.plain) visitChildren(element, { ...it, emitted: true, named: it.named || role !== 'clickable' });
   };
 
@@ -166,7 +227,11 @@ globalThis.midcourse ??= {};
 
   const visitRead = (element, role, around) => {
     const label = tidy(role === 'img' ? element.alt ?? element.getAttribute('aria-label') ?? '' : textOf(element, LONG), LONG);
-    if (label && around.drawn) emit(element, role, label, around, {});
+    if (label && around.drawn) {
+      const state = role === 'cell' && around.aria ? midcourse.cellStates(element) : {};
+      if (role === 'cell') mark(around, state);
+      emit(element, role, label, around, state);
+    }
     visitChildren(element, { ...around, emitted: true });
   };
 
@@ -199,7 +264,15 @@ globalThis.midcourse ??= {};
       if (tag === 'FIELDSET' && has.includes('disabled')) it.off = true;
       if (element === modal) it.inert = false;
     }
+    if (it.aria && has.includes('aria-sort') && element.getAttribute('aria-sort') !== 'none') it.sort = element.getAttribute('aria-sort');
+    else if (tag === 'TR') it.sort = '';
+    if (has.includes('class') && (MARKABLE.has(tag) || has.includes('role'))) {
+      const words = marksOf(element);
+      if (words || tag === 'LI' || tag === 'TD' || tag === 'TH') it.marks = { words, used: false };
+    } else if (tag === 'LI' || tag === 'TD' || tag === 'TH') it.marks = null;
     it.within = groupName(element, it) || around.within;
+    const role = it.aria && has.includes('role') ? element.getAttribute('role') : '';
+    if (role || TABULAR.has(tag)) place(element, it, role);
     return it;
   };
 

@@ -39,14 +39,52 @@ globalThis.midcourse ??= {};
     for (const letter of text) document.execCommand('insertText', false, letter);
   };
 
-  // Returns {gone} | {wrong} | {readonly} | {set: success} | {content: the old text, now selected, inserted: whether it was replaced}
-  midcourse.prepare = (number, text) => {
+  // Where the text nodes of an editor have this text: [node, offset] of its end.
+  const findEnd = (element, text) => {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const nodes = [];
+    while (texts.nextNode()) nodes.push(texts.currentNode);
+    let left = nodes.map((node) => node.data).join('').indexOf(text) + text.length;
+    const last = nodes.find((node) => {
+      if (left <= node.data.length) return true;
+      left -= node.data.length;
+      return false;
+    });
+    return [last, left];
+  };
+
+  const count = (text, part) => text.split(part).length - 1;
+
+  // Puts the caret at the end of the text, or after a part of it. Returns the text before it (null: an editor does not say), or why it cannot.
+  const placeCaret = (element, after) => {
+    const text = element.isContentEditable ? element.textContent : element.value;
+    if (after && count(text, after) !== 1) return { found: count(text, after) };
+    if (element.isContentEditable) {
+      const range = document.createRange();
+      if (after) range.setEnd(...findEnd(element, after));
+      else range.selectNodeContents(element);
+      range.collapse(false);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      return { head: null };
+    }
+    if (element.selectionStart === null) return { wrong: true }; // the browser has no caret for an address or a number
+    const head = after ? text.slice(0, text.indexOf(after) + after.length) : text;
+    element.setSelectionRange(head.length, head.length);
+    return { head };
+  };
+
+  // `after`: keep the text, and add this one at its end or after a part of it.
+  // Returns {gone} | {wrong} | {readonly} | {found: how often it has `after`} | {set: success}
+  // | {content: the old text, inserted: whether the new one is there, head: the old text before it}
+  midcourse.prepare = (number, text, after = null) => {
     const zone = midcourse.element(number);
     if (!zone?.isConnected) return JSON.stringify({ gone: true });
     const element = editable(zone);
     if (!element || ['file', 'checkbox', 'radio', 'button', 'submit'].includes(element.type)) return JSON.stringify({ wrong: true });
     if (element.readOnly) return JSON.stringify({ readonly: true });
     if (SET_NOT_TYPED.includes(element.type)) {
+      if (after !== null) return JSON.stringify({ wrong: true });
       const before = element.value;
       element.value = text;
       const taken = accepts(element, text);
@@ -57,9 +95,10 @@ globalThis.midcourse ??= {};
     const before = content(element);
     const inserted = text !== '' && midcourse.concealed?.has(zone);
     element.focus({ preventScroll: true });
-    selectAll(element);
+    const place = after === null ? selectAll(element) : placeCaret(element, after);
+    if (place && !('head' in place)) return JSON.stringify(place);
     if (inserted) insert(text);
-    return JSON.stringify({ content: before, inserted });
+    return JSON.stringify({ content: before, inserted, ...place });
   };
 
   midcourse.content = (number) => {
@@ -111,11 +150,41 @@ globalThis.midcourse ??= {};
     return JSON.stringify(said === 'mixed' ? said : said === 'true');
   };
 
+  const MOST_READ = 200000;
+  const MOST_TABLES = 100;
+  const GRIDS = '[role=table],[role=grid],[role=treegrid]';
+  const CELLS = '[role=cell],[role=gridcell],[role=columnheader],[role=rowheader]';
+
+  const rowsOf = (table) => {
+    const [rows, cellsOf] = table.rows ? [table.rows, (row) => row.cells] : [table.querySelectorAll('[role=row]'), (row) => row.querySelectorAll(CELLS)];
+    return Array.from(rows, (row) => (row.checkVisibility() ? Array.from(cellsOf(row), (cell) => cell.innerText.replace(/\s+/g, ' ').trim()) : [])).filter((cells) => cells.length);
+  };
+
+  // Its text with a line for each row of a table. innerText has a line for each block of a cell, and for each cell of a drawn table.
+  const readText = (element) => {
+    let text = element.innerText ?? element.textContent ?? '';
+    let from = 0;
+    const tables = [element, ...element.querySelectorAll(`table,${GRIDS}`)].filter((one) => one.matches(`table,${GRIDS}`) && !one.querySelector(`table,${GRIDS}`));
+    for (const table of tables.slice(0, MOST_TABLES)) {
+      const [own, rows] = [table.innerText.trim(), rowsOf(table)];
+      const at = own ? text.indexOf(own, from) : -1;
+      if (at < 0 || rows.length < 2 || rows.every((cells) => cells.length < 2)) continue;
+      const lines = rows.map((cells) => cells.join('\t')).join('\n');
+      text = text.slice(0, at) + lines + text.slice(at + own.length);
+      from = at + lines.length;
+    }
+    return text;
+  };
+
+  // {text, cut: the length of all its text if it is longer, in units of this language}
   midcourse.read = (number) => {
     const element = number ? midcourse.element(number) : document.body;
-    if (element.tagName === 'SELECT') return JSON.stringify([...element.selectedOptions].map((option) => option.label).join(' | '));
-    if (element.type === 'password') return JSON.stringify('•'.repeat(element.value.length));
-    const text = element.matches('input,textarea') ? element.value : element.innerText ?? element.textContent;
-    return JSON.stringify((text ?? '').trim());
+    const read = () => {
+      if (element.tagName === 'SELECT') return [...element.selectedOptions].map((option) => option.label).join(' | ');
+      if (element.type === 'password') return '•'.repeat(element.value.length);
+      return element.matches('input,textarea') ? element.value : readText(element);
+    };
+    const text = read().trim();
+    return JSON.stringify({ text: text.slice(0, MOST_READ), cut: text.length > MOST_READ && text.length });
   };
 })();

@@ -16,7 +16,7 @@ globalThis.midcourse ??= {};
     'gi',
   );
   const MAYBE = /\d[:./-]\d|\d\s+[a-z]|[a-z.]\s+\d|just now/i;
-  const PASSING = new Set(['focused', 'within', 'covered']); // they do not make it another page
+  const PASSING = new Set(['focused', 'within', 'covered', 'hint', 'marked']); // they do not make it another page
   let lines = '';
 
   const timeless = (text) => (MAYBE.test(text) ? text.replace(TIMES, '#') : text);

@@ -33,7 +33,49 @@ globalThis.midcourse ??= {};
     };
   };
 
-  // Every named field, and which of these texts the page or its address contains.
+  // All texts of a form, also those that are not shown, and the values of its buttons. A space is between two of them.
+  const textsOf = (form) => {
+    const walker = document.createTreeWalker(form, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) found.push(walker.currentNode.data);
+    return found;
+  };
+  const says = (form) => {
+    const buttons = [...form.querySelectorAll('input')].filter((one) => ['submit', 'button', 'image'].includes(one.type));
+    const text = [...textsOf(form), ...buttons.map((one) => one.value)].join(' ').replace(/\s+/g, ' ').trim();
+    return text.length > 20000 ? '' : text; // a list of countries has 4000 characters
+  };
+
+  // What the page says of a field: its label, and for an option or a box what is shown in place of the value.
+  const LONGEST = 80;
+  const clean = (text) => (text ?? '').replace(/\s+/g, ' ').trim().slice(0, LONGEST);
+  const named = (element) => {
+    const by = (attribute(element, 'aria-labelledby') ?? '').split(/\s+/).map((id) => document.getElementById(id)?.innerText ?? '').join(' ');
+    const labels = [...(element.labels ?? [])].map((one) => {
+      const copy = one.cloneNode(true);
+      for (const inner of copy.querySelectorAll('select,textarea,button,script,style')) inner.remove();
+      return copy.textContent;
+    });
+    return clean(by) || clean(attribute(element, 'aria-label')) || clean(labels.join(' ')).replace(/[\s*:]+$/, '') || clean(attribute(element, 'placeholder'));
+  };
+  const group = (element) => clean(element.closest('fieldset')?.querySelector('legend')?.innerText);
+  const wordsOf = (element) => {
+    const { name, type } = element;
+    const value = String(element.value);
+    const how = (entered) => (entered ? 'entered' : 'shown');
+    if (type === 'hidden') return served.get(element) === value ? [{ name, value, how: 'served' }] : [];
+    if (element.tagName === 'SELECT') {
+      const chosen = [...element.selectedOptions];
+      const label = named(element);
+      return chosen.map((one) => ({ name, value: one.value, label, shows: clean(one.label), how: how([...element.options].some((each) => each.selected !== each.defaultSelected) && !one.defaultSelected) }));
+    }
+    if (['checkbox', 'radio'].includes(type)) return element.checked ? [{ name, value, label: group(element), shows: named(element), how: how(!element.defaultChecked) }] : [];
+    if (['submit', 'button', 'image', 'reset', 'password', 'file'].includes(type)) return type === 'password' ? [{ name, value, label: named(element), how: 'entered' }] : [];
+    return [{ name, value, label: named(element), how: how(value !== element.defaultValue) }];
+  };
+  const MOST_WORDS = 500;
+
+  // Every named field, what is in the inputs without a name too, and which of these texts the page or its address contains.
   midcourse.pageForms = (texts) => {
     const forms = [];
     const elements = [...document.querySelectorAll('input[name],select[name],textarea[name],button[name]')];
@@ -41,6 +83,7 @@ globalThis.midcourse ??= {};
     const entered = [...document.querySelectorAll('input,textarea')].map((one) => one.value);
     const source = texts.length ? [document.URL, document.documentElement.outerHTML, ...entered].join('\n') : '';
     const language = document.documentElement.lang.split('-')[0].toLowerCase();
-    return JSON.stringify({ url: document.URL, language, fields, shown: texts.filter((text) => source.includes(text)) });
+    const typed = [...document.querySelectorAll('input')].filter((one) => one.type !== 'hidden').map((one) => [one.type, one.value]);
+    return JSON.stringify({ url: document.URL, language, fields, texts: forms.map(says), typed, words: elements.filter((one) => one.name).slice(0, MOST_WORDS).flatMap(wordsOf), shown: texts.filter((text) => source.includes(text)) });
   };
 })();

@@ -1,7 +1,7 @@
 // The states of an element. Defaults are left out.
 globalThis.midcourse ??= {};
 (() => {
-  const LONG = 1000, MOST_OPTIONS = 100, MOST_IN_WRAPPER = 8;
+  const LONG = 10000, MOST_OPTIONS = 100, MOST_IN_WRAPPER = 8;
   const PATH = /^\/[\w-][\w/-]*$/;
   const TELLING_TYPES = new Set(['password', 'date', 'time', 'datetime-local', 'month', 'week', 'color']);
   const ERRORS = '[role=alert],.error,.errors,.errorlist,.error-message,.field-error,.invalid-feedback,.help-inline';
@@ -76,9 +76,9 @@ globalThis.midcourse ??= {};
   // A description is an error message only if the field is marked invalid.
   const errorOf = (element, invalid, it) => {
     const described = invalid ? referencedText(element, 'aria-errormessage') || referencedText(element, 'aria-describedby') : '';
-    if (described.trim()) return tidy(described);
+    if (described.trim()) return tidy(described, LONG);
     const message = !invalid && it.has.includes('aria-describedby') ? undefined : messageNear(element, it);
-    return message ? tidy(textOf(message)) : invalid ? element.validationMessage ?? '' : '';
+    return message ? tidy(textOf(message, LONG), LONG) : invalid ? element.validationMessage ?? '' : '';
   };
 
   const fieldStates = (element, role, it, state) => {
@@ -87,7 +87,7 @@ globalThis.midcourse ??= {};
     if (it.tag === 'SELECT') selectStates(element, role, state);
     else if (it.has.includes('list')) state.options = namesOf(element.list?.options ?? []).join(' | ');
     if (value) state.value = value.length > LONG ? `${value.slice(0, LONG - 1)}…` : value;
-    if (it.tag === 'TEXTAREA' || (it.aria && isTrue(element, 'aria-multiline'))) state.multiline = true;
+    if (it.tag === 'TEXTAREA' || it.has.includes('contenteditable') || (it.aria && isTrue(element, 'aria-multiline'))) state.multiline = true;
     if (it.has.includes('placeholder')) state.placeholder = tidy(element.placeholder ?? '');
     if (TELLING_TYPES.has(type)) state.type = type;
     if (it.has.includes('required') || (it.aria && isTrue(element, 'aria-required'))) state.required = true;
@@ -103,6 +103,12 @@ globalThis.midcourse ??= {};
     else if (element.hasAttribute('aria-current')) state.selected = element.getAttribute('aria-current') !== 'false';
     if (element.hasAttribute('aria-expanded')) state.expanded = isTrue(element, 'aria-expanded');
     if (isTrue(element, 'aria-disabled')) state.disabled = true;
+  };
+
+  midcourse.cellStates = (element) => {
+    const state = {};
+    ariaStates(element, state);
+    return state;
   };
 
   // Most links are plain paths, which are faster to join here than to have resolved by the browser.

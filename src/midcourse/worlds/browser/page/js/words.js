@@ -116,5 +116,56 @@ globalThis.midcourse ??= {};
     return tidy(described(element) || imageName(element) || element.getAttribute('name') || '');
   };
 
-  Object.assign(midcourse, { UNSEEN, INLINE, FIELDS, tidy, shadowOf, isPlain, eachChild, isShown, textOf, hasOwnText, ownText, referencedText, nameOf });
+  // --- what a control without a name may be, by what a person sees of it or its author calls it. It is a hint, never a name: a page may
+  // write anything there, and approvals and evidence are about names.
+
+  const HINT = 40;
+  const TOOLTIPS = ['data-tooltip', 'data-original-title', 'data-bs-original-title', 'data-tippy-content', 'aria-description'];
+  const ICON_DATA = ['data-icon', 'data-testid', 'data-lucide', 'data-feather'];
+  const ICON_CLASS = /(?:^|\s)(?:fa|bi|mdi|ti|ri|pi|la|icon|icons|glyphicon|octicon|codicon|lucide|tabler-icon|feather|i)-([a-z][a-z0-9-]*)/gi;
+  const NO_ICON = /^(?:fw|lg|sm|xs|xl|2x|3x|\d+px|spin|solid|regular|light|brands|icon|btn|button|size.*|rotate.*|flip.*)$/i;
+  const TELLING_ID = /^[a-z][a-z_-]{2,30}\d?$/i; // not one that a program counted up
+  const ICONS = 'svg,i,span,img,use,[data-icon]';
+
+  const iconIn = (element) => {
+    for (const name of ICON_DATA) if (element.hasAttribute(name)) return element.getAttribute(name);
+    const used = element.tagName.toLowerCase() === 'use' ? element.getAttribute('href') ?? element.getAttribute('xlink:href') ?? '' : '';
+    if (used.includes('#')) return used.split('#')[1].replace(/^icons?-/i, '');
+    if (element.tagName === 'IMG') return (element.getAttribute('src') ?? '').startsWith('data:') ? '' : lastPart(element.getAttribute('src') ?? '').replace(/\.\w+$/, '');
+    const names = Array.from((element.getAttribute('class') ?? '').matchAll(ICON_CLASS), (found) => found[1]);
+    return names.find((name) => !NO_ICON.test(name)) ?? '';
+  };
+
+  const lastPart = (address) => address.split(/[?#]/)[0].split('/').filter(Boolean).at(-1) ?? '';
+
+  // The text before a field in its row or wrapper, if the field has no label.
+  const textBefore = (element) => {
+    for (let one = element, n = 0; one && n < 3; one = one.parentElement, n += 1) {
+      const before = one.previousElementSibling;
+      if (before && !before.querySelector('input,select,textarea,button,a') && !before.matches('input,select,textarea,button,a')) {
+        const said = textOf(before, HINT).trim();
+        if (said) return said;
+      }
+    }
+    return '';
+  };
+
+  const hintOf = (element, role, it) => {
+    for (const name of TOOLTIPS) if (element.getAttribute(name)?.trim()) return tidy(element.getAttribute(name), HINT);
+    const described = it.aria ? referencedText(element, 'aria-describedby') : '';
+    if (described.trim()) return tidy(described, HINT);
+    if (FIELDS.has(role) || role === 'checkbox' || role === 'radio' || role === 'switch') {
+      const before = textBefore(element);
+      if (before) return tidy(before, HINT);
+    } else {
+      let icon = iconIn(element);
+      for (const one of icon || it.plain ? [] : Array.from(element.querySelectorAll(ICONS)).slice(0, 8)) if ((icon ||= iconIn(one))) break;
+      if (icon) return tidy(icon.replace(/Icon$/, ''), HINT);
+      if (it.tag === 'CANVAS') return 'canvas';
+    }
+    const id = role === 'link' ? '' : element.getAttribute('id') ?? '';
+    return TELLING_ID.test(id) ? id : '';
+  };
+
+  Object.assign(midcourse, { hintOf, UNSEEN, INLINE, FIELDS, tidy, shadowOf, isPlain, eachChild, isShown, textOf, hasOwnText, ownText, referencedText, nameOf });
 })();

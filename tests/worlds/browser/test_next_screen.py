@@ -1,0 +1,161 @@
+"""Steps for a screen that was not seen yet: they are done if that screen comes, and a page that pretends to be it sends nothing unasked."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from midcourse.agent.agent import Agent
+from midcourse.domain.approval import Decision, Question
+from midcourse.domain.plan import Draft
+from midcourse.domain.result import Result
+from midcourse.domain.task import Task
+from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.settings import Settings
+from midcourse.store.memory import MemoryStore
+from midcourse.testing import Approves
+from midcourse.worlds import Browser
+from tests.worlds.browser.site import Answer, Page, ReceivedRequest, Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+
+FORM = """<title>Rename {name}</title><form method=post action="{to}"><label>New name <input name=to></label>
+<input type=hidden name=name value="{name}">{more}<button>Save</button></form>"""
+LATE = """<title>Rename {name}</title><div></div><script>fetch('/form?name={name}').then(async (answer) => {{
+  document.querySelector('div').innerHTML = await answer.text(); }});</script>"""
+
+
+class Files(Site):
+    """A list of files; each is renamed on a page of its own."""
+
+    def __init__(self, names: list[str], page: Page | None = None) -> None:
+        self.names = dict.fromkeys(names, "")
+        super().__init__({"/": self._list, "/rename": page or self._rename, "/save": self._save, "/form": self._rename})
+
+    def _list(self, _: ReceivedRequest) -> Answer:
+        items = (f'<li>{new or old} <a href="/rename?name={old}">Rename {old}</a>' for old, new in self.names.items())
+        return Answer(f"<title>Files</title><ul>{''.join(items)}</ul>")
+
+    def _rename(self, asked: ReceivedRequest, to: str = "/save", more: str = "") -> Answer:
+        return Answer(FORM.format(name=name_of(asked), to=to, more=more))
+
+    def _save(self, asked: ReceivedRequest) -> Answer:
+        sent = {name: values[0] for name, values in parse_qs(asked.body.decode()).items()}
+        self.names[sent["name"]] = sent["to"]
+        return self._list(asked)
+
+
+def name_of(asked: ReceivedRequest) -> str:
+    return parse_qs(asked.path.partition("?")[2])["name"][0]
+
+
+class Renamer:
+    """Renames each file to its name in capitals, with one plan each."""
+
+    def __init__(self) -> None:
+        self.contexts: list[PlanningContext] = []
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        self.contexts.append(context)
+        seen = context.observation
+        done = {step.target.removeprefix("Rename ") for step in context.completed if step.target.startswith("Rename ")}
+        links = [zone for zone in seen.zones if zone.label.startswith("Rename ")]
+        left = [zone for zone in links if zone.label.removeprefix("Rename ") not in done]
+        if seen.surface.title != "Files":
+            return PlanDraft(verdict="gave_up", detail="another page")
+        if not left:
+            return PlanDraft(verdict="done")
+        name = left[0].label.removeprefix("Rename ")
+        on, text = f"Rename {name}*", name.upper()
+        return PlanDraft(
+            steps=(
+                Draft(zone=left[0].id, skill="click"),
+                Draft(zone="textbox:New name", skill="type", arguments={"text": text}, on=on),
+                Draft(zone="button:Save", skill="click", on=on),
+            )
+        )
+
+
+class Watches(Approves):
+    """Approves, after it has noted what had been sent until then and what it was shown."""
+
+    def __init__(self, site: Site) -> None:
+        super().__init__()
+        self.site = site
+        self.before: list[list[str]] = []
+
+    async def ask(self, question: Question) -> Decision | None:
+        self.before.append(self.site.effects())
+        return await super().ask(question)
+
+
+async def rename(files: Files, folder: Path, **options: Any) -> tuple[Result, Renamer, Watches]:
+    async with files.served():
+        planner, approver = Renamer(), Watches(files)
+        browser = Browser(f"{files.url}/", quiet_seconds=0.05, **options)
+        settings = Settings.load(overrides={"home": str(folder), "max_segments": 50})
+        agent = Agent(browser, planner, approver=approver, store=MemoryStore(), settings=settings)
+        return await agent.run(Task(goal="Write the names of all files in capitals")), planner, approver
+
+
+async def test_each_file_takes_one_plan_and_one_question(tmp_path: Path) -> None:
+    files = Files(["a", "b", "c"])
+    result, planner, approver = await rename(files, tmp_path)
+    assert files.names == {"a": "A", "b": "B", "c": "C"}
+    assert (result.final_reason, len(planner.contexts)) == ("plan_complete", 4)
+    assert [len(sent) for sent in approver.before] == [0, 1, 2], "nothing left before it was allowed"
+    assert result.budget.error_replans == 0
+
+
+async def test_a_form_that_comes_later_than_its_page_is_waited_for(tmp_path: Path) -> None:
+    files = Files(["a"], lambda asked: Answer(LATE.format(name=name_of(asked))))
+    result, planner, _ = await rename(files, tmp_path)
+    assert (files.names, len(planner.contexts), result.final_reason) == ({"a": "A"}, 2, "plan_complete")
+
+
+OTHERS: dict[str, tuple[Callable[[ReceivedRequest], Answer], str]] = {
+    "another screen": (lambda _: Answer("<title>Sign in</title><p>Who?"), "the screen is 'Sign in', not 'Rename a*'"),
+    "no such field": (lambda _: Answer("<title>Rename a</title><button>Save</button>"), "lists no textbox:New name"),
+    "two of them": (
+        lambda _: Answer("<title>Rename a</title>" + 2 * "<label>New name <input></label>"),
+        "lists textbox:New name 2 times",
+    ),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+async def test_another_screen_gets_nothing_and_the_planner_is_told_what_was_not_done(
+    other: str, tmp_path: Path
+) -> None:
+    page, said = OTHERS[other]
+    result, planner, approver = await rename(Files(["a"], page), tmp_path)
+    assert (approver.before, result.budget.error_replans) == ([], 0)
+    told = planner.contexts[1]
+    assert [step.target for step in told.completed] == ["Rename a"]
+    assert told.attempts == ()
+    assert told.why.startswith("not done: type textbox:New name; click button:Save (")
+    assert said in told.why
+
+
+async def test_a_page_that_pretends_to_be_the_screen_sends_nothing_unasked(tmp_path: Path) -> None:
+    """It has the right title and names, and its button pays."""
+    hidden = '<input type=hidden name=amount value=1000><input type=hidden name=iban value="XX99">'
+    files = Files(["a"])
+    files.pages["/rename"] = lambda asked: files._rename(asked, to="/pay", more=hidden)
+    files.pages["/pay"] = "<title>Paid</title>"
+    _, _, approver = await rename(files, tmp_path)
+    assert approver.before == [[]], "asked once, before anything was sent"
+    shown = str(approver.questions[0])
+    assert all(words in shown for words in ("/pay", "amount", "1000", "iban", "XX99"))
+
+
+async def test_the_same_screen_at_another_origin_gets_nothing(tmp_path: Path) -> None:
+    there = Site({"/": FORM.format(name="a", to="/take", more="")})
+    async with there.served("evil.localhost"):
+        files = Files(["a"], Answer("", 302, fields={"location": f"{there.url}/"}))
+        origins = {there.url: {"private": True}}
+        _, planner, approver = await rename(files, tmp_path, origins=origins)
+        assert (approver.before, there.effects()) == ([], [])
+        assert "where the step was not planned" in planner.contexts[1].why

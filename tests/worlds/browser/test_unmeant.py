@@ -1,0 +1,123 @@
+"""What scripts of a page send beside a step that was not meant to send anything: it waits, is dropped, and nobody is asked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from midcourse import Agent, Draft, Settings, Task
+from midcourse.domain.result import Result
+from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.testing import Approves
+from midcourse.worlds import Browser
+from tests.worlds.browser.site import Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+
+PAGE = """<!doctype html><html lang=en><title>Desk</title><button id=open>Reports</button><button id=gone>Delete</button>
+<label>To <input id=to></label><form action=/order method=post><button>Order</button></form><p></p>
+<script>let n = 0; const say = text => document.querySelector('p').textContent += text + ' '
+const send = (method, url, body) => fetch(url, {method, body: JSON.stringify(body)}).then(answer => say(method + ' ' + answer.status), () => say('offline'))
+document.querySelector('#open').onclick = () => { say('opened'); send('PUT', '/layout/default', {open: ++n}) }
+document.querySelector('#gone').onclick = () => send('DELETE', '/tickets/17', {})
+document.querySelector('#to').oninput = event => send('POST', '/suggest', {search: event.target.value})
+</script></html>"""
+
+
+class Model:
+    """Plans like a model: the zones by their labels, without `says` unless it is given."""
+
+    def __init__(self, *plans: Sequence[Draft]) -> None:
+        self.plans = plans
+        self.whys: list[str] = []
+        self.screens: list[str] = []
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        self.whys.append(context.why)
+        self.screens.append(" ".join(f"{zone.id}:{zone.label}" for zone in context.observation.zones))
+        if context.version > len(self.plans):
+            return PlanDraft(verdict="done")
+        named = {zone.label: zone.id for zone in context.observation.zones}
+        steps = tuple(
+            Draft(
+                zone=next((zone for label, zone in named.items() if label.startswith(step.zone)), step.zone),
+                skill=step.skill,
+                arguments=step.arguments,
+                says=step.says,
+                transition=False,
+            )
+            for step in self.plans[context.version - 1]
+        )
+        return PlanDraft(steps=steps, final=True)
+
+
+async def run(site: Site, model: Model, home: Path, approver: Approves) -> Result:
+    settings = Settings.load(overrides={"home": str(home), "step_delay_seconds": "0"})
+    return await Agent(Browser(f"{site.url}/"), model, approver=approver, settings=settings).run(Task(goal="Go on"))
+
+
+def make_site() -> Site:
+    return Site({"/": PAGE, **dict.fromkeys(("/layout/default", "/tickets/17", "/suggest"), "{}"), "/order": PAGE})
+
+
+CLICK = Draft(zone="Reports", skill="click")
+TYPE = Draft(zone="To", skill="type", arguments={"text": "ada"})
+
+
+async def test_layout_that_a_page_stores_is_neither_sent_nor_asked_about(tmp_path: Path) -> None:
+    site, approver, model = make_site(), Approves(), Model([CLICK], [CLICK, CLICK, TYPE])
+    async with site.served():
+        result = await run(site, model, tmp_path, approver)
+    assert (site.effects(), approver.questions, result.success) == ([], [], True)
+    assert model.whys[1] == f"not sent: click 'Reports' would send PUT {site.url}/layout/default; it waits as request1"
+    assert model.screens[1].count("opened") == 1
+    # Both clicks of the second plan were carried out without a line; what was typed after them has one.
+    assert "would send POST" in model.whys[2]
+    assert (model.screens[2].count("opened"), model.screens[2].count("offline")) == (3, 3)
+    assert f"request1:PUT {site.url}/layout/default" in model.screens[1]
+
+
+async def test_delete_by_a_script_is_not_done_until_it_was_sent_with_an_approval(tmp_path: Path) -> None:
+    site, approver = make_site(), Approves()
+    model = Model([Draft(zone="Delete", skill="click")], [Draft(zone="DELETE ", skill="send", says="Delete it")])
+    async with site.served():
+        result = await run(site, model, tmp_path, approver)
+    assert "would send DELETE" in model.whys[1]
+    assert [question.consequences[0].commit.address for question in approver.questions[:1]] == [
+        f"DELETE {site.url}/tickets/17"
+    ]
+    assert site.effects() == ["DELETE /tickets/17"]
+    assert result.sending == "effects"
+
+
+async def test_delete_that_the_planner_does_not_send_has_not_happened(tmp_path: Path) -> None:
+    site, approver, model = make_site(), Approves(), Model([Draft(zone="Delete", skill="click")])
+    async with site.served():
+        result = await run(site, model, tmp_path, approver)
+    assert (site.effects(), approver.questions, result.verified, result.sending) == ([], [], False, "nothing")
+
+
+async def test_what_is_typed_stays_and_its_suggestions_wait(tmp_path: Path) -> None:
+    site, approver, model = make_site(), Approves(), Model([TYPE], [TYPE])
+    async with site.served():
+        await run(site, model, tmp_path, approver)
+    assert (site.effects(), approver.questions) == ([], [])
+    assert model.whys[1:] == [
+        f"not sent: type 'To' would send POST {site.url}/suggest; they wait as request1 and request2 and request3"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("step", "sent"),
+    [
+        (Draft(zone="Order", skill="click"), "POST /order"),
+        (Draft(zone="Reports", skill="click", says="Open it"), "PUT /layout/default"),
+    ],
+    ids=["a form", "it says so"],
+)
+async def test_forms_and_what_was_meant_are_asked_about(tmp_path: Path, step: Draft, sent: str) -> None:
+    site, approver = make_site(), Approves()
+    async with site.served():
+        await run(site, Model([step]), tmp_path, approver)
+    assert approver.questions[0].about == "approve"
+    assert site.effects() == [sent]
