@@ -1,0 +1,1 @@
+"""Other agent systems that carry out tasks of this bench with a reading mind in their model's place."""
