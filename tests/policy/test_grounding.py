@@ -102,15 +102,28 @@ def test_what_is_listed_again_is_named_by_its_ids() -> None:
         (f"{INBOX[:19]}*", "link:Open", "e1"),
         ("inbox", "link:Open", "the screen is 'Inbox', not 'inbox'"),
         ("Inbox", "button:Open", "'Inbox' lists no button:Open"),
-        ("Inbox", "link:Op*", "'Inbox' lists no link:Op*"),
+        ("Inbox", "link:Op*", "e1"),
+        ("Inbox", "link:Op", "'Inbox' lists no link:Op"),
+        ("Inbox", "link:*", "'Inbox' lists link:* 5 times, as e1, e2, e3, e5 and e6"),
         ("Inbox", "link:News", "'Inbox' lists link:News 2 times, as e2 and e3"),
+        ("Inbox", "link:Edit", "e5"),
+        ("Inbox", "textbox:Name *", "e7"),
+        ("Inbox", "textbox:N*", "'Inbox' lists textbox:N* 2 times, as e7 and e8"),
+        ("*", "link:Open", "the screen is still 'Inbox'"),
         ("Inbox", "request:POST /", "'Inbox' lists no request:POST /"),
     ],
 )
-def test_a_zone_is_found_by_its_exact_name_on_the_screen_that_is_named(on: str, zone_name: str, found: str) -> None:
-    now = seen(LINK, zone(2, "News"), zone(3, "News"), zone(4, "POST /", "request"))
+def test_a_zone_is_found_by_its_name_on_the_screen_that_is_named(on: str, zone_name: str, found: str) -> None:
+    edits = zone(5, "Edit", href="/7/edit"), zone(6, "Edit", href="/7/edit")
+    fields = zone(7, "Name *", "textbox"), zone(8, "Name * of the ship", "textbox")
+    now = seen(LINK, zone(2, "News"), zone(3, "News"), zone(4, "POST /", "request"), *edits, *fields)
     named = find_named(zone_name, on, now.surface, now)
     assert (named.id if isinstance(named, Zone) else named) == found
+
+
+def test_whatever_comes_next_is_another_screen() -> None:
+    now = seen(LINK, title="Mail 7")
+    assert find_named("link:Open", "*", THEN.surface, now) == LINK
 
 
 def test_a_screen_of_another_origin_is_not_the_one_that_is_named() -> None:

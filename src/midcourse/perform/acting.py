@@ -233,11 +233,15 @@ class ActAttempt:
         found = (
             find_named(planned.zone, planned.on, then.surface, self.before) if then else "its own observation is gone"
         )
+        secret = any(isinstance(value, Reference) and value.source == "secret" for _, value in planned.arguments)
+        if secret and isinstance(found, Zone) and found.get("type") != "password":
+            found = f"{planned.zone} is no field for passwords, so it gets no secret before the planner has seen it"
         if isinstance(found, str):
             rest = (step for step in plan.steps[planned.index :] if step.zone != REPLAN)
             undone = "; ".join(f"{step.skill} {step.zone}" for step in rest)
             return Outcome(status="unreachable", reason=OTHER_SCREEN, detail=f"{undone} ({found})")
-        self.step = replace(self.step, zone=found.id)
+        target = replace(self.step.target, role=found.role, label=found.label)
+        self.step = replace(self.step, zone=found.id, target=target)
         return None
 
     async def _find_again(self) -> Zone | None:

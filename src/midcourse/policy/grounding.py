@@ -54,7 +54,11 @@ def _drop_query(address: str) -> str:
 
 def list_like(role: str, label: str, zones: Iterable[Zone]) -> str:
     """Where zones with this role and label are listed, as `e4`, `e4 and e9`, or `e4, e9 and 3 more`; empty if nowhere."""
-    ids = [zone.id for zone in zones if (zone.role, zone.label) == (role, label)]
+    return list_ids(zone for zone in zones if (zone.role, zone.label) == (role, label))
+
+
+def list_ids(zones: Iterable[Zone]) -> str:
+    ids = [zone.id for zone in zones]
     if len(ids) <= 1:
         return "".join(ids)
     shown, rest = ids[:_MOST_LISTED], len(ids) - _MOST_LISTED
@@ -75,16 +79,26 @@ def read_name(zone: str) -> tuple[str, str] | None:
 def find_named(zone: str, on: str, then: Surface, now: Observation) -> Zone | str:
     """The only zone with this name on the screen `on`, or why there is none. `then` is where the step was planned.
 
-    The label must be the same, letter for letter: rules and questions know the step by it.
+    In the label, too, `*` stands for anything, unless a label is literally the same: many forms mark fields with a star. Links that
+    lead to the same address are one. Rules and questions know the step by the label that is found.
     """
-    surface, name = now.surface, read_name(zone)
+    surface, (role, label) = now.surface, read_name(zone) or ("", "")
     if surface.origin != then.origin:
         return f"the screen is '{surface.title}' at {surface.origin or 'another place'}, where the step was not planned"
+    if not names_screen(on) and (surface.title, surface.address) == (then.title, then.address):
+        return f"the screen is still '{surface.title}'"
     texts = (surface.title, surface.address, surface.address.removeprefix(surface.origin))
     if not any(fits_pattern(text, on) for text in texts):
         return f"the screen is '{surface.title}', not '{on}'"
-    found = [each for each in now.zones if (each.role, each.label) == name and each.role != REQUEST]
-    if len(found) == 1 and not found[0].pictured:
+    alike = [each for each in now.zones if each.role == role != REQUEST]
+    found = [each for each in alike if each.label == label]
+    found = found or [each for each in alike if "*" in label and fits_pattern(each.label, label)]
+    if len({each.get("href") or each.id for each in found}) == 1 and not any(each.pictured for each in found):
         return found[0]
-    listed = f"lists {zone} {len(found)} times, as {list_like(*name, found)}" if name and found else f"lists no {zone}"
+    listed = f"lists {zone} {len(found)} times, as {list_ids(found)}" if found else f"lists no {zone}"
     return f"'{surface.title}' {listed}"
+
+
+def names_screen(on: str) -> bool:
+    """Whether this names a screen. `*` alone does not: it is whatever comes next."""
+    return bool(on.strip("*? "))

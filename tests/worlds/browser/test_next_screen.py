@@ -9,6 +9,7 @@ import pytest
 
 from midcourse.agent.agent import Agent
 from midcourse.domain.approval import Decision, Question
+from midcourse.domain.argument import Reference
 from midcourse.domain.plan import Draft
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
@@ -159,3 +160,75 @@ async def test_the_same_screen_at_another_origin_gets_nothing(tmp_path: Path) ->
         _, planner, approver = await rename(files, tmp_path, origins=origins)
         assert (approver.before, there.effects()) == ([], [])
         assert "where the step was not planned" in planner.contexts[1].why
+
+
+class Portal(Site):
+    """A page with a link to its sign-in, and behind that a list that only a signed-in user sees."""
+
+    def __init__(self, field: str) -> None:
+        form = f"<label>User <input name=user></label><label>Password <input name=password {field}></label>"
+        super().__init__(
+            {
+                "/": "<title>Start</title><a href=/login>Log in</a>",
+                "/login": f"<title>Log in</title><form method=post action=/enter>{form}<button>Log in</button></form>",
+                "/enter": Answer("", 303, fields={"location": "/home"}),
+                "/home": "<title>Home of ada</title><a href=/ships>Ships</a>",
+                "/ships": "<title>Ships</title><a href=/ships/7>Fram of 1892</a>",
+                "/ships/7": "<title>Fram</title><p>39 m",
+            }
+        )
+
+
+class OnePassword:
+    def reveal(self, name: str) -> str | None:
+        return "lovelace-1815"
+
+
+class FarSighted:
+    """Plans from the first page to the ship that it wants to see."""
+
+    def __init__(self) -> None:
+        self.contexts: list[PlanningContext] = []
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        self.contexts.append(context)
+        if len(self.contexts) > 1:
+            return PlanDraft(verdict="done")
+        (link,) = (zone.id for zone in context.observation.zones if zone.role == "link")
+        password = Reference(source="secret", name=context.task.secrets[0])
+        return PlanDraft(
+            steps=(
+                Draft(zone=link, skill="click"),
+                Draft(zone="textbox:User", skill="type", arguments={"text": "ada"}, on="*"),
+                Draft(zone="textbox:Password", skill="type", arguments={"text": password}, on="Log in"),
+                Draft(zone="button:Log in", skill="click", on="Log in", says="Sign in"),
+                Draft(zone="link:Ships", skill="click", on="Home*"),
+                Draft(zone="link:Fram*", skill="click", on="/ships"),
+            )
+        )
+
+
+@pytest.mark.parametrize(
+    ("field", "ends_on", "why"),
+    [("type=password", "Fram", ""), ("", "Log in", "textbox:Password is no field for passwords")],
+)
+async def test_a_plan_signs_in_and_goes_on_screen_by_screen_but_shows_no_secret(
+    field: str, ends_on: str, why: str, tmp_path: Path
+) -> None:
+    site, planner, approver = Portal(field), FarSighted(), Approves()
+    async with site.served():
+        secret = f"password@{site.url}"
+        browser = Browser(f"{site.url}/", quiet_seconds=0.05)
+        agent = Agent(
+            browser,
+            planner,
+            approver=approver,
+            store=MemoryStore(),
+            vault=OnePassword(),
+            settings=Settings.load(overrides={"home": str(tmp_path)}),
+        )
+        await agent.run(Task(goal="How long is the Fram?", secrets=(secret,)))
+    assert planner.contexts[1].observation.surface.title == ends_on
+    assert why in planner.contexts[1].why
+    typed = b"".join(asked.body for asked in site.asked)
+    assert (b"lovelace-1815" in typed, approver.questions) == (not why, [])

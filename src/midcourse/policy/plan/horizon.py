@@ -24,7 +24,7 @@ from midcourse.domain.task import Task
 from midcourse.policy.approval.rules import planned_consequence, provisional_ruling
 from midcourse.policy.arguments import find_argument_problem, find_unvouched
 from midcourse.policy.evidence.verification import describe, holds, needs_reader, why_no_evidence
-from midcourse.policy.grounding import read_name
+from midcourse.policy.grounding import names_screen, read_name
 from midcourse.policy.identity import call_digest
 from midcourse.policy.spelling import describe_unknown, suggest_nearest
 
@@ -35,8 +35,6 @@ SHORT_ID = 4
 LONGEST_NAME = 40
 """Characters of the name of a result."""
 _NOT_IN_NAME = re.compile(r"[^\w.-]+")
-SCREENS_AHEAD = 1
-"""How many screens that were not observed yet a plan may have steps for."""
 UNSENT: tuple[Effect, ...] = ("read", "set_state")
 """Effects of skills that may be planned for such a screen: they send nothing by their class."""
 
@@ -151,12 +149,8 @@ def _find_held_problem(draft: Draft, skill: Skill) -> str:
     """Why this step cannot be planned for a screen that was not observed yet, or an empty string."""
     if read_name(draft.zone) is None:
         return f"on another screen a zone is named as role:label, and not '{draft.zone}'"
-    if not draft.on.strip("*? "):
-        return f"'{draft.on}' names no screen"
     if skill.effect not in UNSENT:
         return f"{skill.name} cannot be planned for a screen that was not observed yet"
-    if any(isinstance(value, Reference) and value.source == "secret" for _, value in draft.arguments):
-        return "a secret is only given to a field that was observed"
     return ""
 
 
@@ -223,16 +217,22 @@ def _explain_unproven(candidates: list[_Candidate], seen: Observation) -> str:
 
 
 def _end_after_transition(candidates: list[_Candidate], final: bool | None) -> _End | None:
-    """End after a step that may change the screen, unless it is the last one of the last plan, or steps for that screen follow."""
+    """End after a step that may change the screen, unless it is the last one of the last plan, or steps for later screens follow.
+
+    Only the next screen may be called `*`. Further ahead, a step that left its screen as it was would have the following ones done there.
+    """
     crossed = 0
     for candidate, after in zip_longest(candidates, candidates[1:]):
         if crossed and not candidate.held and candidate.draft.zone != REPLAN:
             unseen = _describe_unseen(len(candidates) - candidate.number + 1, "those for the next screen")
             return _End(kept=candidate.number - 1, repairs=(unseen,))
+        if crossed > 1 and candidate.held and not names_screen(candidate.draft.on):
+            why = f"cut before step {candidate.number}: '{candidate.draft.on}' is only the next screen; name later ones"
+            return _End(kept=candidate.number - 1, repairs=(why,))
         if candidate.doable is None or not _is_transition(candidate.draft, candidate.doable):
             continue
         crossed += 1
-        if crossed <= SCREENS_AHEAD and after and after.held:
+        if after and after.held:
             continue
         if after is None and final:
             continue
