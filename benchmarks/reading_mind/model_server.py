@@ -61,7 +61,7 @@ class ModelServer:
         """Write a request into the folder. Returns its files' path without a suffix, and what is known of its usage."""
         form = find_form(body)
         shown = render(body)
-        ids = self._count(json.dumps(form.get("schema", {})) + shown)
+        ids = self._count(json.dumps(form.get("schema", {}), separators=(",", ":")) + shown)  # as it is sent
         with self._lock:
             number = len(self._seen)
             cached = max((count_common(ids, earlier) for earlier in self._seen), default=0)

@@ -7,24 +7,13 @@ from pydantic import BaseModel
 
 from midcourse.agent.roles import ROLES
 
-THREE = [
-    {"name": "to", "value": "$input.recipient"},
-    {"name": "copies", "value": "3"},
-    {"name": "urgent", "value": "true"},
-]
+THREE = ["to=$input.recipient", "copies=3", "urgent=true"]
 STEP: dict[str, Any] = {
     "zone": "e7",
     "skill": "send",
     "arguments": THREE,
     "says": "Send the letter",
-    "expect": [
-        {"name": "page", "value": "Sent*"},
-        {"name": "text", "value": "a"},
-        {"name": "appears", "value": "b"},
-        {"name": "gone", "value": "c"},
-        {"name": "state", "value": "d checked=true"},
-        {"name": "says", "value": "e"},
-    ],
+    "expect": ["page=Sent*", "text=a", "appears=b", "gone=c", "state=d checked=true", "says=e"],
     "probe": {"name": "was_sent", "arguments": THREE},
     "transition": False,
     "as": "letter",

@@ -109,12 +109,17 @@ async def test_unambiguous_mistake_is_repaired_and_reported(
         ("call", {"paths": "3"}, {"paths": "3"}),
     ],
 )
-@pytest.mark.parametrize("listed", [True, False], ids=("list", "object"))
+@pytest.mark.parametrize("form", ["pairs", "objects", "object"])
 async def test_a_text_is_read_as_the_type_of_its_parameter(
-    skill: str, texts: dict[str, str], arguments: dict[str, object], listed: bool
+    skill: str, texts: dict[str, str], arguments: dict[str, object], form: str
 ):
-    """It is how arguments are asked for, and so no mistake; an object of names and values is accepted as well."""
-    given = [{"name": name, "value": text} for name, text in texts.items()] if listed else texts
+    """NAME=VALUE is how arguments are asked for; objects of names and values are accepted as well, and are no mistake."""
+    forms: dict[str, object] = {
+        "pairs": [f"{name}={text}" for name, text in texts.items()],
+        "objects": [{"name": name, "value": text} for name, text in texts.items()],
+        "object": texts,
+    }
+    given = forms[form]
     draft, repairs = await plan_step(zone="z2", skill=skill, arguments=given, probe={"name": skill, "arguments": given})
     assert draft.probe
     for read in (draft.arguments, draft.probe.arguments):
@@ -122,6 +127,16 @@ async def test_a_text_is_read_as_the_type_of_its_parameter(
             (name, type(value), value) for name, value in arguments.items()
         ]
     assert repairs == ()
+
+
+async def test_what_follows_the_first_equals_sign_is_the_value_as_it_is():
+    draft, repairs = await plan_step(zone="z2", skill="fill", arguments=["text = a=b\nc "])
+    assert (dict(draft.arguments), repairs) == ({"text": " a=b\nc "}, ())
+
+
+async def test_a_value_without_a_name_is_no_argument():
+    draft, _ = await plan_step(zone="z2", skill="fill", arguments=["PO-7"])
+    assert dict(draft.arguments) == {"": "PO-7"}, "admission refuses it for its name"
 
 
 @pytest.mark.parametrize(

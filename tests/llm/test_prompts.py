@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -196,8 +197,8 @@ def test_a_prompt_says_nothing_twice(name: str):
 @pytest.mark.parametrize(
     "added",
     [
-        'Set "final": true only if these steps complete the task.',
-        "Use listed zones. The agent then looks again and asks you for the rest.",
+        'Set "final": true if these steps complete the task.',
+        "Use listed zones. There the agent looks again and asks you for the rest.",
         '<<<AGAIN\nz1 link "Catalogue"\nAGAIN>>>',
     ],
 )
@@ -228,8 +229,21 @@ def test_an_example_is_an_answer_that_would_be_taken(role: str):
     """It is also one that a provider lets the model write which enforces the schema."""
     for example in find_examples(role):
         answer = answer_type(role).model_validate(example)
-        assert json.loads(answer.model_dump_json(exclude_unset=True, by_alias=True)) == example
+        assert write_pairs(json.loads(answer.model_dump_json(exclude_unset=True, by_alias=True))) == example
         Draft202012Validator(compact_schema(answer_type(role).model_json_schema())).validate(example)
+
+
+def write_pairs(value: Any) -> Any:
+    """Write names and values as a model does."""
+    match value:
+        case {"name": str(name), "value": str(text), **rest} if not rest:
+            return f"{name}={text}"
+        case dict():
+            return {name: write_pairs(each) for name, each in value.items()}
+        case list():
+            return [write_pairs(each) for each in value]
+        case _:
+            return value
 
 
 # --- what strangers write stays what it is
@@ -416,7 +430,7 @@ def test_the_planner_is_told_the_day_and_the_place(viewer: Viewer | None, day: s
     observation = replace(FIRST.observation, viewer=viewer)
     prompt = build_planner_prompt(replace(FIRST, observation=observation, now=NOON + 300), ROOM)
     assert f"\n{day}\n" in prompt.parts[0]
-    assert prompt.parts[-1].endswith(f" It is about {hour}.")
+    assert prompt.parts[-1].endswith(f"It is about {hour}.")
     assert "Today" not in prompt.instructions
 
 
@@ -549,8 +563,7 @@ def test_skills_are_listed_only_when_they_can_be_used():
 def test_no_skill_that_may_send_something_is_called_harmless():
     text = PROMPTS["planner_long_page"].text
     assert "set_state" not in text
-    assert "A step that submits or sends something" in text
-    assert "which may submit a form" in text
+    assert "A step that submits or sends" in text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from midcourse.domain.argument import Arguments, Reference
+from midcourse.domain.argument import Arguments, Reference, Scalar
 from midcourse.domain.expectation import Expectation
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.monitor import Advice, ProposedStep, TakenStep
@@ -29,13 +29,23 @@ def join_task_words(task: Task) -> str:
     return " ".join((task.goal, *(str(value) for _, value in task.inputs), *wanted, *format_done_when(task)))
 
 
-def format_skill(skill: Skill) -> str:
-    """A skill as one line. Harmless effects are not labelled: in a browser a click is declared harmless and may still send something."""
-    traits = [skill.effect] if skill.effect in ("reversible", "irreversible") else []
-    traits += ["new screen"] if skill.transition else []
-    traits += [] if skill.on_zone else ["no zone"]
-    marked = f" [{', '.join(traits)}]" if traits else ""
-    return f"{quote_name(skill.name)}({_format_parameters(skill.parameters)}){marked}{_format_description(skill.description)}"
+def format_skills(skills: Iterable[Skill]) -> Iterable[str]:
+    """Skills with and without a zone, one a line. A star stands for a new screen, which most of a world's skills may lead to.
+
+    Harmless effects are not labelled: in a browser a click is declared harmless and may still send something.
+    """
+    listed = tuple(skills)
+    placed, others = ([skill for skill in listed if skill.on_zone is on_zone] for on_zone in (True, False))
+    yield from ["on a zone:"] if placed and others else []
+    yield from map(_format_skill, placed)
+    yield from ["without a zone:", *map(_format_skill, others)] if others else []
+
+
+def _format_skill(skill: Skill) -> str:
+    effect = f" [{skill.effect}]" if skill.effect in ("reversible", "irreversible") else ""
+    star = "*" if skill.transition else ""
+    call = f"{quote_name(skill.name)}({_format_parameters(skill.parameters)}){star}"
+    return f"{call}{effect}{_format_description(skill.description)}"
 
 
 def format_probe(probe: ProbeSpec) -> str:
@@ -172,9 +182,13 @@ def _format_call_parameter(parameter: Parameter) -> str:
     """Format a parameter as in a signature: a question mark if it is optional, and a type unless it is text."""
     kind = "" if parameter.type == "string" else f": {parameter.type}"
     if parameter.choices:
-        kind = f": {' | '.join(map(format_value, parameter.choices))}"
+        kind = f": {' | '.join(map(_format_choice, parameter.choices))}"
     says = f" {quote(parameter.description)}" if parameter.description else ""
     return f"{quote_name(parameter.name)}{'' if parameter.required else '?'}{kind}{says}"
+
+
+def _format_choice(choice: Scalar) -> str:
+    return quote_name(choice) if isinstance(choice, str) else format_value(choice)
 
 
 def _format_description(description: str) -> str:

@@ -76,6 +76,10 @@ MOST_REPEATED = 12
 MOST_MARKED = 10
 """Zones that a class of the page may mark alike: if it marks more, it means something else."""
 
+LONGEST_ADDRESS = 60
+LONGEST_QUERY = 20
+"""Characters of an address, and of one with a query, up to which it is listed."""
+_ORIGIN = re.compile(r"https?://[^/?#]+")
 LONGEST_NOTICE = 2_000
 """Characters of what an application says about an error or asks in a dialog."""
 TELLING = frozenset(["alert", "alertdialog", "dialog", "status"])
@@ -503,12 +507,18 @@ def _format_states(state: Pairs, surface: Surface | None) -> str:
 
 
 def _format_values(state: Pairs, surface: Surface | None) -> Iterator[tuple[str, str]]:
-    """States with their values as text. An address that leads nowhere, such as `#`, is left out."""
+    """States with their values as text. Addresses are a fifth of a screen: one that says little is left out, as what is clicked has it."""
     for name, value in state:
         if surface is None or not isinstance(value, str) or not surface.origin:
             yield name, _format_state(name, value)
-        elif name != "href" or not _leads_nowhere(value, surface):
+        elif name != "href":
             yield name, _make_relative(value, surface) or _format_state(name, value)
+        elif not _leads_nowhere(value, surface):
+            there = _ORIGIN.match(value)
+            away = there[0] if there and there[0] != surface.origin else value
+            written = _make_relative(value, surface) or quote(away, LONGEST)
+            if len(written) <= (LONGEST_QUERY if "?" in written else LONGEST_ADDRESS):
+                yield name, written
 
 
 def _format_state(name: str, value: Scalar) -> str:
@@ -517,7 +527,9 @@ def _format_state(name: str, value: Scalar) -> str:
 
 
 def _leads_nowhere(address: str, surface: Surface) -> bool:
-    return address == f"{surface.address.partition('#')[0]}#"
+    """Whether this is a place on the present page, unlike `#/orders`, which is a page of its own."""
+    page, hash_, place = address.partition("#")
+    return bool(hash_) and page == surface.address.partition("#")[0] and not place.startswith(("/", "!"))
 
 
 def _make_relative(value: str, surface: Surface) -> str:

@@ -7,7 +7,7 @@ from pydantic import Field
 from midcourse.domain.detour import Option
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import format_arguments, format_skill, join_task_words
+from midcourse.llm.prompt.prompt_text import format_arguments, format_skills, join_task_words
 from midcourse.llm.prompt.quoting import quote, quote_block, quote_name
 from midcourse.llm.prompt.screen import fill_with_screen
 from midcourse.llm.prompt.template import Prompt
@@ -59,7 +59,7 @@ def build_detour_prompt(context: DetourContext, room: int) -> Prompt:
         if is_offered_by_task(skill, context.task) or is_offered_by_screen(skill, seen)
     ]
     values = {
-        "skills": quote_block("SKILLS", map(format_skill, offered)) or "none",
+        "skills": quote_block("SKILLS", format_skills(offered)) or "none",
         "goal": quote(context.task.goal, longest=2000),
         "aim": quote(context.goal.says, longest=1000),
         "tries": quote_block("TRIES", map(_format_past, context.tries)),

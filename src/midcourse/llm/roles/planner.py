@@ -28,7 +28,7 @@ from midcourse.llm.prompt.prompt_text import (
     format_parameter,
     format_probe,
     format_proposal,
-    format_skill,
+    format_skills,
     format_values,
     join_task_words,
 )
@@ -37,6 +37,7 @@ from midcourse.llm.prompt.results import render_results
 from midcourse.llm.prompt.screen import find_first_seen, render_screen
 from midcourse.llm.prompt.template import Prompt, estimate_tokens, load_template
 from midcourse.llm.roles.plan_answer import MOST_NOTE, PlanAnswer, build_plan_draft
+from midcourse.policy.grounding import REQUEST
 from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
 from midcourse.policy.spending import MICRO, UNLIMITED
 from midcourse.ports.planner import PlanDraft, PlanningContext
@@ -65,6 +66,8 @@ CAUSES = {
 SCREEN_SHARE = 0.6
 """Of a prompt, for what stays the same: task, skills and the screen as it was first seen."""
 
+FEW_CALLS = 10
+"""Calls that are left from which on a planner is told of them."""
 BLOCK = 50
 """Steps that are left out together if there are too many. One at a time would change the prompt's beginning with every
 plan, and providers cache prompts by their beginning.
@@ -167,8 +170,8 @@ def _describe_context(context: PlanningContext, room: int) -> dict[str, str]:
     before, after = steps[:first], steps[first:]
     return {
         **{f"for_{kind}": "yes" if catalogue.kind == kind else "" for kind in get_args(WorldKind)},
-        "skills": quote_block("SKILLS", map(format_skill, always)) or "none",
-        "offered": quote_block("OFFERED", map(format_skill, sometimes)),
+        "skills": quote_block("SKILLS", format_skills(always)) or "none",
+        "offered": quote_block("OFFERED", format_skills(sometimes)),
         "probes": quote_block("PROBES", map(format_probe, catalogue.probes)),
         "goal": quote(task.goal, longest=4000),
         "inputs": quote_block("VALUES", format_values(task)),
@@ -186,7 +189,7 @@ def _describe_context(context: PlanningContext, room: int) -> dict[str, str]:
             "OBJECTED", (format_proposal(number, step) for number, step in enumerate(context.objected, 1))
         ),
         "guidance": "\n".join(f"- {quote(text, longest=4000)}" for text in context.guidance if text),
-        "note": quote_block("NOTE", [quote(context.note, longest=MOST_NOTE)]) if context.note else "",
+        "note": quote(context.note, longest=MOST_NOTE) if context.note else "",
         "repairs": quote_block("REPAIRS", (quote(each) for each in context.repairs)),
         "cause": "" if _has_failed_step(context) else CAUSES[context.cause],
         "why": quote_block("WHY", [quote(context.why, longest=1000)]) if _has_unstated_reason(context) else "",
@@ -197,6 +200,7 @@ def _describe_context(context: PlanningContext, room: int) -> dict[str, str]:
         "left": _format_left(context.left),
         **_describe_facts(context),
         "pictured": "yes" if any(zone.pictured for zone in context.observation.zones) else "",
+        "requests": "yes" if any(zone.role == REQUEST for zone in context.observation.zones) else "",
         "unread": quote(context.observation.unread, longest=300) if context.observation.unread else "",
         "wrap_up": "yes" if context.wrap_up else "",
         "detours": "yes" if context.detours else "",
@@ -302,7 +306,8 @@ def _count_since_first_seen(context: PlanningContext) -> int:
 
 
 def _format_left(left: Cost) -> str:
-    """Describe what is left of the budget, without limits that are not set."""
-    tokens = f", {left.tokens} tokens" if left.tokens < UNLIMITED // 2 else ""
-    dollars = f", ${left.microusd / MICRO:.2f}" if left.microusd < UNLIMITED // 2 else ""
-    return f"{left.calls} calls{tokens}{dollars}"
+    """Describe what is left of the budget, without limits that are not set or far away."""
+    parts = [f"{left.calls} calls"] if left.calls <= FEW_CALLS else []
+    parts += [f"{left.tokens} tokens"] if left.tokens < UNLIMITED // 2 else []
+    parts += [f"${left.microusd / MICRO:.2f}"] if left.microusd < UNLIMITED // 2 else []
+    return ", ".join(parts)

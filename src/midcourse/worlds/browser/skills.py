@@ -24,6 +24,7 @@ Kind: TypeAlias = Literal["string", "integer", "number", "boolean"]
 _NUMBER = re.compile(r"[-−+]?\d[\d.,'\u00a0\u202f ]*")
 _YES = ("true", "yes", "on", "1", "checked", "✓", "✔")
 _NO = ("false", "no", "off", "0", "unchecked", "", "✗", "✘")
+_CHECKED = ("role:checkbox", "role:radio", "role:switch", "role:menuitemcheckbox")
 _OPTIONS = ("option", "menuitem", "menuitemradio", "treeitem")
 _GLANCE, _GLANCES = 0.05, 20
 _LIST_SETTLES = 10.0
@@ -94,7 +95,7 @@ class Skills(BaseWorld):
 
     @skill(transition=True, by_position=True)
     async def click(self, zone: Zone, button: Literal["left", "right"] = "left", times: int = 1) -> Outcome | None:
-        """Click it, which may submit a form."""
+        """Click it."""
         return await self._input.click(zone, button=button, times=times)
 
     @skill(undo="clear", by_position=True)
@@ -151,11 +152,11 @@ class Skills(BaseWorld):
     async def drag(
         self,
         zone: Zone,
-        to: Annotated[str, "id of a zone"] = "",
-        right: Annotated[float, "pixels"] = 0.0,
-        down: Annotated[float, "pixels"] = 0.0,
+        to: str = "",
+        right: float = 0.0,
+        down: float = 0.0,
     ) -> Outcome | None:
-        """Drag it to another zone or by a distance."""
+        """Drag it to the zone `to`, or by pixels."""
         target = await self._find(to) if to else None
         if to and target is None:
             return Outcome(status="unreachable", reason="target_not_visible", detail=f"there is no zone '{to}'")
@@ -163,7 +164,7 @@ class Skills(BaseWorld):
 
     # --- skills: fields and dialogs
 
-    @skill
+    @skill(offered_with=("role:combobox", "role:listbox"))
     async def select(self, zone: Zone, option: Annotated[str, "several: A | B"]) -> Outcome | None:
         """Select only this option."""
         names = [name.strip() for name in option.split(" | ")]
@@ -198,12 +199,12 @@ class Skills(BaseWorld):
         own = await self._input.find_own_options(zone, options) or options
         return next((option for option in own if option.label == label), None)
 
-    @skill(undo="uncheck")
+    @skill(undo="uncheck", offered_with=_CHECKED)
     async def check(self, zone: Zone) -> Outcome | None:
         """Make sure it is checked."""
         return await self._input.set_checked(zone, True, self._running.settle)
 
-    @skill(undo="check")
+    @skill(undo="check", offered_with=_CHECKED)
     async def uncheck(self, zone: Zone) -> Outcome | None:
         """Make sure it is not checked."""
         return await self._input.set_checked(zone, False, self._running.settle)
@@ -255,7 +256,7 @@ class Skills(BaseWorld):
 
     # --- skills: sending
 
-    @skill(effect="irreversible", transition=True, commit_set="form_sends")
+    @skill(effect="irreversible", transition=True, commit_set="form_sends", offered_with=("role:form",))
     async def submit(self, zone: Zone) -> Outcome | None:
         """Submit its form."""
         form = await self._read_form(zone)
@@ -341,7 +342,7 @@ class Skills(BaseWorld):
 
     @probe(settles_after=_LIST_SETTLES, looks_for="text")
     async def page_shows(self, url: str, text: str) -> bool | Literal["elsewhere"] | None:
-        """Whether the page at this address, or a next page of its list, shows this text, one that was entered."""
+        """Whether this page, or a next page of its list, shows this text, which was entered."""
         address, _ = self._options.origins.check(url, PAGES)
         try:
             return await self._running.is_shown_at(address.url, text)

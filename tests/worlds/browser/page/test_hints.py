@@ -18,6 +18,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
         ("<button><i data-icon=more_vert></i></button>", "more_vert"),
         ("<button><img src='/static/spam-report.png?v=3' width=9 height=9></button>", "spam-report"),
         ("<button data-tooltip='Refresh all'></button>", "Refresh all"),
+        ("<button data-testid=DeleteForeverOutlinedIcon></button>", "DeleteForeverOutlined"),
+        ("<button data-testid=4rJtHOKafVsATsVifi7oZ></button>", None),
         ("<button id=compose-button></button>", "compose-button"),
         ("<button id=rcmbtn107></button>", None),
         ("<button><img src='data:image/png;base64,AAAA' width=9 height=9></button>", None),

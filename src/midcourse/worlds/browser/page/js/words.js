@@ -150,7 +150,14 @@ globalThis.midcourse ??= {};
     return '';
   };
 
+  const RANDOM = /^(?=[\w-]{16,}$)(?=.*[a-z])(?=.*([A-Z]{2}|[a-z]\d[a-z]))/; // an id that was drawn, which says nothing
+
   const hintOf = (element, role, it) => {
+    const hint = guess(element, role, it);
+    return RANDOM.test(hint) ? '' : hint;
+  };
+
+  const guess = (element, role, it) => {
     for (const name of TOOLTIPS) if (element.getAttribute(name)?.trim()) return tidy(element.getAttribute(name), HINT);
     const described = it.aria ? referencedText(element, 'aria-describedby') : '';
     if (described.trim()) return tidy(described, HINT);
