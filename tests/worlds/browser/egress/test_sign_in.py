@@ -47,7 +47,9 @@ async def hand(site: Site, elsewhere: Site) -> AsyncGenerator[Hand]:
         await browser.close()
 
 
-async def press(hand: Hand, site: Site, body: str, *, password: str = SECRET, script: str = "") -> Outcome:
+async def press(
+    hand: Hand, site: Site, body: str, *, password: str = SECRET, script: str = "", label: str = "Password"
+) -> Outcome:
     site.pages["/page"] = Answer(f"<!doctype html><html lang=en><title>Page</title>{body}")
     for path in ("/login", "/guarded"):
         site.pages[path] = Answer("", status=303, fields={"location": "/home"})
@@ -55,7 +57,7 @@ async def press(hand: Hand, site: Site, body: str, *, password: str = SECRET, sc
     ok(await hand.do("navigate", url=f"{site.url}/page"))
     if "name=user" in body:
         ok(await hand.do("type", await hand.zone("User"), text="ada"))
-    ok(await hand.do("type", await hand.zone("Password"), text=password))
+    ok(await hand.do("type", await hand.zone(label), text=password))
     if script:
         await page_of(hand).evaluate(script)
     site.forget()
@@ -75,6 +77,38 @@ async def test_a_sign_in_with_a_bound_secret_is_not_asked_about(hand: Hand, site
     assert (outcome.status, outcome.reason) == ("ok", "")
     assert site.effects() == ["POST /login"]
     assert await hand.title() == "Home"
+
+
+REFRESH = "for (const field of document.querySelectorAll('form input[name=csrf]')) field.value = document.querySelector('meta[name=csrf-token]').content"
+"""What jquery_ujs does when a page of Rails is ready: the document has one token for the form, and one for its scripts."""
+LABEL = "Password Lost password"
+RAILS = "<meta name=csrf-param content=csrf><meta name=csrf-token content='7RBhY/kGIhmsVE89=='>" + form(
+    "<input type=hidden name=utf8 value='&#x2713;'>",
+    TOKEN,
+    "<input type=hidden name=back_url value='/'>",
+    USER,
+    "<label for=password>Password <a href=/lost>Lost password</a></label><input type=password name=password id=password>",
+    "<label><input type=checkbox name=autologin value=1> Stay signed in</label>",
+    "<input type=submit name=login value='Sign in'>",
+).replace("<button>Sign in</button>", "")
+
+
+async def test_sign_in_with_the_token_that_its_document_has_for_scripts_is_not_asked_about(
+    hand: Hand, site: Site
+) -> None:
+    """Redmine's form."""
+    outcome = await press(hand, site, f"{RAILS}<script>{REFRESH}</script>", label=LABEL)
+    assert (outcome.status, outcome.reason) == ("ok", "")
+    (sent,) = [asked.body for asked in site.asked if asked.method == "POST"]
+    assert b"csrf=7RBhY%2FkGIhmsVE89%3D%3D&" in sent
+    assert await hand.title() == "Home"
+
+
+async def test_sign_in_with_a_token_for_scripts_that_a_script_changed_is_held(hand: Hand, site: Site) -> None:
+    changed = "document.querySelector('meta[name=csrf-token]').content = '6d61696e'"
+    outcome = await press(hand, site, f"{RAILS}<script>{changed};{REFRESH}</script>", label=LABEL)
+    assert outcome.reason == "would_send"
+    assert site.effects() == []
 
 
 HELD = {

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -86,6 +87,8 @@ class ByForm(Sent):
     unserved: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     """Names that are served in the document, but are not in the form."""
+    meta: tuple[tuple[str, str], ...] = ()
+    """Names and contents of the `meta` elements of the document."""
     built: bool = False
     """Whether a script built the form, so that the document does not have it."""
     form: str = ""
@@ -124,7 +127,8 @@ class ByForm(Sent):
             for name, kind, value in self.fields
             if name not in self.unserved
         )
-        source = "" if self.built else f"<form method=post action='{self.origin}{self.path}'>{inputs}</form>"
+        head = "".join(f"<meta name='{name}' content='{content}'>" for name, content in self.meta)
+        source = "" if self.built else f"{head}<form method=post action='{self.origin}{self.path}'>{inputs}</form>"
         form = Form(action=self.form or request.url, fields=fields)
         return self.check(request, PageForms(url=self.page, forms=(form,), shown=frozenset()), source)
 
@@ -137,6 +141,9 @@ def without(*names: str, **more: object) -> ByForm:
     return ByForm(fields=tuple(each for each in ByForm().fields if each[0] not in names), **more)  # pyrefly: ignore
 
 
+META = (("csrf-param", "csrf"), ("csrf-token", TOKEN))
+REFRESHED: dict[str, Any] = {"served": {"csrf": "0"}, "loaded": {"csrf": "0"}}
+"""The field had another token than it has now."""
 FORMS = {
     "a token": ByForm(),
     "no token": without("csrf"),
@@ -151,6 +158,8 @@ FORMS = {
     "a size of the screen": with_field("screen_width", "hidden", "1280", loaded={"screen_width": ""}),
     "what was typed elsewhere, but is not sent": ByForm(before="4000 1234 5678"),
     "a form of a script": ByForm(built=True),
+    "the token of the document": ByForm(meta=META, **REFRESHED),
+    "the first of two tokens of the document": ByForm(meta=(*META, ("csrf-token", "6d61")), **REFRESHED),
 }
 MORE_FORMS = {
     "another method": ByForm(method="PUT"),
@@ -199,6 +208,20 @@ MORE_FORMS = {
     "a hidden value that was not served": ByForm(served={"csrf": "0"}),
     "a hidden value that changed": ByForm(loaded={"csrf": "0"}),
     "a hidden value that came later": ByForm(loaded={"csrf": None}),
+    "another token than that of the document": ByForm(meta=(META[0], ("csrf-token", "6d61")), **REFRESHED),
+    "the second of two tokens of the document": ByForm(meta=(META[0], ("csrf-token", "6d61"), META[1]), **REFRESHED),
+    "a token of the document for another field": ByForm(meta=(("csrf-param", "x"), META[1]), **REFRESHED),
+    "a token of the document for no field": ByForm(meta=META[1:], **REFRESHED),
+    "a token of the document in a visible field": ByForm(
+        fields=(*ByForm().fields[:2], ("csrf", "checkbox", TOKEN)), meta=META, **REFRESHED
+    ),
+    "a token of the document in a form of a script": ByForm(meta=META, built=True, **REFRESHED),
+    "a token of the document that is what was typed elsewhere": ByForm(
+        fields=(*ByForm().fields[:2], ("csrf", "hidden", "4000 1234 5678")),
+        meta=(META[0], ("csrf-token", "4000 1234 5678")),
+        before="4000 1234 5678",
+        **REFRESHED,
+    ),
     "a button that was changed": with_field("act", "submit", "go", now={"act": "stop"}),
     "a ticked box": with_field("remember", "checkbox", "on", served={"remember": "on"}),
     "a field that is not in the form": with_field("x", "hidden", "1", outside=("x",)),

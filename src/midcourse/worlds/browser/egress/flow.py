@@ -94,6 +94,13 @@ class Served:
     """Names of fields and buttons."""
     values: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     """Names and values of fields that are not typed into."""
+    metas: dict[str, str] = field(default_factory=dict[str, str])
+    """Names and contents of its `meta` elements; of two of the same name the first."""
+
+    @property
+    def token(self) -> tuple[str, str]:
+        """Name and value of the anti-forgery token that the document has for its scripts, as those of Rails and Yii do."""
+        return self.metas.get("csrf-param", ""), self.metas.get("csrf-token", "")
 
     @classmethod
     def read(cls, source: str) -> "Served":
@@ -115,6 +122,8 @@ class _SourceReader(HTMLParser):
         if tag == "form":
             self._action = given.get("action", "").strip()
             self.found.actions.add(self._action)
+        elif tag == "meta":
+            self.found.metas.setdefault(name, given.get("content", ""))
         elif tag == "option":
             self.found.values.add((self._select, value))
         elif tag in ("input", "button", "select", "textarea"):

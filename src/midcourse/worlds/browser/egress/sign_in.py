@@ -190,6 +190,9 @@ def _sends_only(
             kinds == {"hidden"} and _PLACE.search(name) and (sizes or value in _time_zones()) and _is_usual(name, value)
         ):
             continue
+        elif served and kinds == {"hidden"} and (name, value) == served.token:
+            # The scripts of Rails put it into every form when the page is ready. A page has no other choice than one of two tokens.
+            continue
         elif (
             (served and (name, str(value)) not in served.values)
             or not kinds
