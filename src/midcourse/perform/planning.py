@@ -1,5 +1,6 @@
 """The `MakePlan` command: load the context, get steps proposed, resolve them against the screen, save the plan."""
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 from midcourse.codec import replace_surrogates
@@ -9,7 +10,7 @@ from midcourse.domain.commands import MakePlan
 from midcourse.domain.events import Planned
 from midcourse.domain.failure import Failure
 from midcourse.domain.observation import Observation
-from midcourse.domain.plan import REPLAN, Amendment, PlannedStep, PlanVersion, Step
+from midcourse.domain.plan import REPLAN, Amendment, Draft, PlannedStep, PlanVersion, Step
 from midcourse.domain.reflection import MOST_KEPT, ReplanningContext
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import READ_MORE, Catalogue
@@ -23,7 +24,7 @@ from midcourse.perform.ports import Deadline, Ports
 from midcourse.perform.proposal import Planning, Proposal
 from midcourse.perform.reuse import reuse
 from midcourse.policy.approval.rules import binds, planned_consequence, provisional_ruling
-from midcourse.policy.arguments import find_argument_problem, find_unvouched
+from midcourse.policy.arguments import SHORTEST_TELLING, find_argument_problem, find_unvouched, list_links
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.identity import call_digest
 from midcourse.policy.output import LONGEST_ANSWER, find_output_problem
@@ -31,6 +32,7 @@ from midcourse.policy.plan.horizon import Resolved, Scope, build_planned_step, r
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.abilities import offers
 from midcourse.ports.planner import Given, PlanDraft, PlanningContext, Remembering, Seeing
+from midcourse.redact import Redactor
 
 LONGEST_RESULT = 300
 """Characters of a result that are stored with a plan after a failure."""
@@ -41,6 +43,7 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     if planning is None:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
     proposal = await _propose(planning)
+    planning = replace(planning, scope=await _recall_links(planning, proposal.draft))
     resolved = _resolve(planning, proposal)
     planned = await _build_planned(planning, proposal, resolved)
     if isinstance(resolved, Resolved):
@@ -237,6 +240,45 @@ async def _load_earlier_screens(
 
 
 # --- resolution and storage
+
+
+async def _recall_links(planning: Planning, draft: PlanDraft) -> Scope:
+    """The scope with the links that earlier plans of this run were shown, if a step names an address that would be asked about.
+
+    A link that holds what the run has entered does not count: its page may have put it there. What the run navigated to is no such
+    value, since the server of that address knows it.
+    """
+    ports, scope, history = planning.ports, planning.scope, planning.history
+
+    def asks(each: Draft) -> bool:
+        skill = scope.catalogue.skill(each.skill)
+        return skill is not None and bool(
+            find_unvouched(each.arguments, skill.parameters, scope.task, scope.observation)
+        )
+
+    if draft.verdict != "steps" or not any(map(asks, draft.steps)):
+        return scope
+    ids = dict.fromkeys(plan.observation for plan in history.plans)
+    screens = [await ports.store.observation(ports.run_id, seen) for seen in ids]
+    links = list_links([seen for seen in screens if seen], scope.observation.surface.origin)
+    longest = max(map(len, links), default=0)
+    entered = {text for text in _list_entered(planning) if SHORTEST_TELLING <= len(text) <= longest}
+    holds_entered = Redactor(((text, text) for text in entered), on_screen=True)
+    return replace(scope, listed=frozenset(url for url in links if holds_entered(url) == url))
+
+
+def _list_entered(planning: Planning) -> Iterator[str]:
+    """The values that the run's plans have given to the world, without secrets, which observations do not show."""
+    scope, history = planning.scope, planning.history
+    known = {"input": dict(scope.task.inputs), "result": dict(history.data) | dict(history.results)}
+    for step in (step for plan in history.plans for step in plan.steps if step.effect != "read"):
+        skill = scope.catalogue.skill(step.skill)
+        destinations = {parameter.name for parameter in skill.parameters if parameter.destination} if skill else ()
+        for name, value in step.arguments:
+            if isinstance(value, Reference):
+                value = known.get(value.source, {}).get(value.name)
+            if name not in destinations and value is not None and not isinstance(value, bool):
+                yield str(value)
 
 
 def _resolve(planning: Planning, proposal: Proposal) -> Resolved | str | None:

@@ -1,6 +1,7 @@
 """Arguments of a step: whether they fit the parameters of its skill, and whether the task vouches for a destination."""
 
 import re
+from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 
 from midcourse.domain.argument import Argument, Arguments, Reference, is_json
@@ -11,7 +12,7 @@ from midcourse.policy.spelling import describe_unknown
 
 _ENDS = ".,;:!?)]}\"'»”’"
 """Punctuation that may follow an address in a sentence."""
-_SHORTEST_TELLING = 3
+SHORTEST_TELLING = 3
 """A value of the task with fewer characters may be a part of any address."""
 _LONGEST_PATH = 200
 _PLAIN = re.compile(r"(?:[a-z]{1,20}|\d{1,4})(?:[-_.](?:[a-z]{1,20}|\d{1,4}))*")
@@ -70,24 +71,29 @@ def fits_type(value: object, wanted: ValueType) -> bool:
 
 
 def find_unvouched(
-    arguments: Arguments, parameters: tuple[Parameter, ...], task: Task, seen: Observation
+    arguments: Arguments,
+    parameters: tuple[Parameter, ...],
+    task: Task,
+    seen: Observation,
+    listed: Collection[str] = (),
 ) -> tuple[str, ...]:
     """The destinations among these arguments that only the plan names. A page may have dictated them to the model.
 
     A destination is vouched for if the person wrote it (goal, inputs, files) or the world was configured for it. Only an exact
     match counts, not an address within another or a name with something appended. An address that the screen lists as a link, or
     a path of its own origin, needs no more than a click on such a link: it is vouched for unless it could carry a value of the task.
+    `listed` are the addresses of links on earlier screens, which the run can go back to.
     """
     given = dict(arguments)
     named = ((given[parameter.name], parameter) for parameter in parameters if parameter.name in given)
     return tuple(
         f"${value.source}.{value.name}" if isinstance(value, Reference) else str(value)
         for value, parameter in named
-        if parameter.destination and not _is_vouched(value, parameter, task, seen)
+        if parameter.destination and not _is_vouched(value, parameter, task, seen, listed)
     )
 
 
-def _is_vouched(value: Argument, parameter: Parameter, task: Task, seen: Observation) -> bool:
+def _is_vouched(value: Argument, parameter: Parameter, task: Task, seen: Observation, listed: Collection[str]) -> bool:
     if isinstance(value, Reference):
         return value.source != "result"  # a result came from the world, even if the plan only refers to it
     if value is None:
@@ -95,8 +101,15 @@ def _is_vouched(value: Argument, parameter: Parameter, task: Task, seen: Observa
     named = {str(text) for _, text in task.inputs} | set(task.files) | _words(task.goal)
     if str(value) in named or any(fnmatchcase(str(value), pattern) for pattern in parameter.vouched):
         return True
-    listed = any(zone.role == "link" and zone.get("href") == value for zone in seen.zones)
-    return listed or _is_plain_path(str(value), task, seen.surface.origin)
+    linked = any(zone.role == "link" and zone.get("href") == value for zone in seen.zones)
+    return linked or value in listed or _is_plain_path(str(value), task, seen.surface.origin)
+
+
+def list_links(screens: Iterable[Observation], origin: str) -> frozenset[str]:
+    """The addresses of this origin that its own screens list as links."""
+    own = (seen for seen in screens if origin and seen.surface.origin == origin)
+    links = (str(zone.get("href") or "") for seen in own for zone in seen.zones if zone.role == "link")
+    return frozenset(url for url in links if url.startswith(f"{origin}/"))
 
 
 def _is_plain_path(url: str, task: Task, origin: str) -> bool:
@@ -109,7 +122,7 @@ def _is_plain_path(url: str, task: Task, origin: str) -> bool:
     path = rest.partition("#")[0]
     if len(path) > _LONGEST_PATH or not all(_PLAIN.fullmatch(part) for part in path.split("/") if part):
         return False
-    values = [text.casefold() for text in _list_telling(task) if len(text) >= _SHORTEST_TELLING]
+    values = [text.casefold() for text in _list_telling(task) if len(text) >= SHORTEST_TELLING]
     return not any(text in path for text in values)
 
 

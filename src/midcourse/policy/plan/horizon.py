@@ -61,6 +61,8 @@ class Scope:
     """Keep steps on screens that were not observed, as a fixed plan does. For comparisons in benchmarks."""
     detours: bool = False
     """Whether there is a detour planner to find what a step only names (`__reach__`)."""
+    listed: frozenset[str] = frozenset()
+    """Addresses that earlier screens listed as links, which a step may go to like those that this screen lists."""
 
 
 def may_plan_beyond(limits: Limits, plans_made: int) -> bool:
@@ -323,7 +325,7 @@ def _build_step(draft: Draft, skill: Skill, version: int, index: int, scope: Sco
         result_name=_clean_name(draft.result_name),
         on=draft.on if held else "",
         call=call_digest(skill.name, target, draft.arguments),
-        asks=bool(find_unvouched(draft.arguments, skill.parameters, scope.task, scope.observation)),
+        asks=bool(find_unvouched(draft.arguments, skill.parameters, scope.task, scope.observation, scope.listed)),
     )
     planned = planned_consequence(step, scope.observation.surface.origin)
     return replace(step, ruled=provisional_ruling(scope.task, planned, skill))
