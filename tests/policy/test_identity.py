@@ -21,9 +21,17 @@ CONSEQUENCE = Consequence(
 )
 
 
+def test_a_button_of_a_dialog_is_called_otherwise_than_one_beside_it_of_the_same_name() -> None:
+    inside = call_digest("submit", BUTTON, (), within="Offline")
+    assert inside != call_digest("submit", BUTTON, ())
+    assert inside != call_digest("submit", BUTTON, (), within="Other")
+    assert inside == call_digest("submit", BUTTON, (), within="Offline")
+
+
 def test_digests_keep_their_values() -> None:
     """It is written into runs and approvals: a change of its value needs a new format."""
     assert call_digest("submit", BUTTON, (("a", 1),)) == "a7a4e1306c8a2c98"
+    assert call_digest("submit", BUTTON, (("a", 1),), within="") == "a7a4e1306c8a2c98"
     assert identity_digest("submit", BUTTON, COMMIT) == "b9777ffe2517384c"
     assert consequence_digest("run", CONSEQUENCE) == "c986e3351ba533173caff201a808d4c1"
 

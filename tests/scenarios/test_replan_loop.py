@@ -5,13 +5,14 @@ import re
 
 import pytest
 
+from midcourse.domain.expectation import Expectation, TextContains
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.history.journal import result_json
 from midcourse.planners import Playbook, Rule, SamePlan
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import FakeClock, Scripted
-from midcourse.worlds.base import failed, skill
+from midcourse.worlds.base import BaseWorld, Scene, Zone, failed, skill
 from midcourse.worlds.simulated import Arm, Fault
 from tests.scenarios.stage import FunctionPlanner, Played, Stage, example, pick, plan
 
@@ -246,3 +247,52 @@ async def test_failure_modes_are_told_apart_by_their_reason(
     arm = Arm(objects="far_cube=1.2,0.0 red_cube=0.45,0.10", faults=fault, clock=clock)
     played = await Stage(world=arm, planner=Scripted(plan(pick(thing), final=True), plan()), clock=clock).play()
     assert (played.result.executions, played.result.final_reason) == (executions, ends)
+
+
+# --- another control of the same name
+
+
+OFFLINE = "A network error occurred"
+
+
+class Editor(BaseWorld):
+    """Its button 'Publish' only opens a dialog, which has a button 'Publish' of its own."""
+
+    def __init__(self, *, works: bool = True) -> None:
+        super().__init__()
+        self.clicked: list[str] = []
+        self._works = works
+
+    def look(self) -> Scene:
+        if self._works and "own" in self.clicked:
+            return Scene("Editor", Zone(id="t", role="text", label="The page was published"))
+        publish = Zone(id="menu", role="button", label="Publish")
+        if not self.clicked:
+            return Scene("Editor", publish)
+        own = Zone(id="own", role="button", label="Publish", state={"within": OFFLINE})
+        return Scene("Editor", publish, Zone(id="dialog", role="dialog", label=OFFLINE), own)
+
+    @skill(transition=True)
+    def click(self, zone: Zone) -> None:
+        self.clicked.append(zone.id)
+
+
+def publish(zone: str) -> PlanDraft:
+    published = Expectation(checks=(TextContains(text="was published"),))
+    return PlanDraft(steps=(Draft(zone=zone, skill="click", expect=published),), final=True)
+
+
+async def test_a_button_of_a_dialog_that_a_failed_step_opened_may_be_clicked() -> None:
+    world = Editor()
+    played = await Stage(world=world, planner=Scripted(publish("menu"), publish("own"))).play()
+    assert played.result.success
+    assert world.clicked == ["menu", "own"]
+    assert played.result.planner_calls == 2
+
+
+async def test_neither_of_two_buttons_of_one_name_is_clicked_twice_if_it_failed() -> None:
+    world = Editor(works=False)
+    again = (publish("menu"), publish("own"), publish("own"), publish("menu"))
+    played = await Stage(world=world, planner=Scripted(*again), settings={"max_step_retries": 0}).play()
+    assert not played.result.success
+    assert world.clicked == ["menu", "own"]

@@ -28,7 +28,7 @@ from midcourse.policy.arguments import SHORTEST_TELLING, find_argument_problem, 
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.identity import call_digest
 from midcourse.policy.output import LONGEST_ANSWER, find_output_problem
-from midcourse.policy.plan.horizon import Resolved, Scope, build_planned_step, resolve
+from midcourse.policy.plan.horizon import Resolved, Scope, build_planned_step, find_group, resolve
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.abilities import offers
 from midcourse.ports.planner import Given, PlanDraft, PlanningContext, Remembering, Seeing
@@ -170,7 +170,7 @@ def _change_step(step: Step, changes: Pairs, view: Scope) -> Step | str:
     step = replace(
         step,
         arguments=arguments,
-        call=call_digest(step.skill, step.target, arguments),
+        call=call_digest(step.skill, step.target, arguments, within=find_group(view.observation.zone(step.zone))),
         asks=bool(find_unvouched(arguments, skill.parameters, view.task, view.observation)),
     )
     return replace(

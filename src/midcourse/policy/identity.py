@@ -11,9 +11,13 @@ from midcourse.policy.generated import is_visit_token
 _TOKEN = {"from": "form", "name": "visit token"}
 
 
-def call_digest(skill: str, target: Target, arguments: Arguments) -> str:
-    """Identifies a call: the same skill on the same target with the same arguments. Defines 'tried before'."""
-    return digest_of("call", skill, _target(target), _arguments(arguments))
+def call_digest(skill: str, target: Target, arguments: Arguments, *, within: str = "") -> str:
+    """Identifies a call: the same skill on the same target with the same arguments. Defines 'tried before'.
+
+    `within` is the dialog, row or group of the target: a button of a dialog is another control than the one of the same name that
+    opened it. Effects are identified without it.
+    """
+    return digest_of("call", skill, _target(target), _arguments(arguments), *([within] if within else []))
 
 
 def identity_digest(skill: str, target: Target, commit: CommitSet) -> str:

@@ -250,6 +250,16 @@ def test_a_step_on_a_control_without_a_name_says_what_it_may_be() -> None:
     assert step.says == "click (trash)"
 
 
+def test_controls_of_one_name_in_different_groups_are_called_differently() -> None:
+    """Steps of one call count as tried before; of what they would send nothing changes."""
+    row = replace(SEEN.zones[0], id="z3", state=(("within", "Row 3"),))
+    scope = Scope(task=TASK, observation=replace(SEEN, zones=(*SEEN.zones, row)), catalogue=CATALOGUE)
+    alone, inside = resolve((click("z1", transition=False), click("z3")), True, 1, scope).steps
+    assert alone.call == resolved(click()).steps[0].call == call_digest("click", alone.target, ())
+    assert inside.call == call_digest("click", inside.target, (), within="Row 3") != alone.call
+    assert alone.target == inside.target
+
+
 def test_a_step_carries_what_its_skill_knows_unless_it_says_otherwise() -> None:
     own = Expectation(checks=(TextContains(text="mine"),))
     plain, explicit = resolved(SEND, replace(SEND, absent_when=own, probe=Probe(name="sent", settles_after=9.0))).steps

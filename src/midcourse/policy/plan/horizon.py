@@ -288,6 +288,11 @@ def _is_transition(draft: Draft, skill: Skill) -> bool:
 # --- 3. the steps
 
 
+def find_group(zone: Zone | None) -> str:
+    """The dialog, row or group that a zone belongs to, as far as its world says so."""
+    return str(zone.get("within") or "") if zone else ""
+
+
 def _hint_of(zone: Zone | None) -> str:
     """What a control without a name may be, so that people and models can tell which one it was."""
     hint = zone.get("hint") if zone else None
@@ -324,7 +329,7 @@ def _build_step(draft: Draft, skill: Skill, version: int, index: int, scope: Sco
         unsaid=not draft.says.strip(),
         result_name=_clean_name(draft.result_name),
         on=draft.on if held else "",
-        call=call_digest(skill.name, target, draft.arguments),
+        call=call_digest(skill.name, target, draft.arguments, within=find_group(zone)),
         asks=bool(find_unvouched(draft.arguments, skill.parameters, scope.task, scope.observation, scope.listed)),
     )
     planned = planned_consequence(step, scope.observation.surface.origin)
