@@ -282,3 +282,23 @@ def test_a_planner_is_told_only_failures_that_are_not_settled(
     plan = PlanVersion(version=1, parent=None, cause="initial", why="", observation="o1", final=False, steps=(step,))
     history = History(completed=completed, attempts=(BROKEN,), data=(), plans=(plan,))
     assert drop_settled(history, now) == ((BROKEN,) if told else ())
+
+
+@pytest.mark.parametrize(
+    ("done", "told"),
+    [
+        (replace(OTHER, version=1, index=0), True),
+        (replace(OTHER, version=1, index=2), False),
+        (OTHER, False),
+        (replace(OTHER, doubtful=True), True),
+    ],
+    ids=["before", "skipped", "in the next plan", "it may have worked"],
+)
+def test_a_text_that_was_waited_for_in_vain_is_forgotten_once_another_step_has_worked(
+    done: CompletedStep, *, told: bool
+) -> None:
+    """What it waited for may be visible by now, and no plan waits for it again."""
+    vain = replace(BROKEN, index=1, skill="wait_for", target="", reason="not_seen")
+    other = replace(vain, reason="expectation_unmet")
+    history = History(completed=(done,), attempts=(vain, other), data=())
+    assert drop_settled(history, NOW) == ((vain, other) if told else (other,))

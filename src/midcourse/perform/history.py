@@ -139,15 +139,19 @@ def find_failed_step(failure: Failure, history: History) -> FailedStep | None:
 
 
 def drop_settled(history: History, now: Observation) -> tuple[FailedStep, ...]:
-    """The failures that a planner still has to know: not of a step that worked later, nor of a screen that was left for good.
+    """The failures that a planner still has to know: not of a step that worked later, nor of a screen that was left for good,
+    nor of a text that did not appear, if another step has worked since.
 
     What is left out cannot be repeated by mistake either, since admission knows it. A screen that is seen again brings its failures back.
     """
     titles = {(step.version, step.index): step.target.surface for plan in history.plans for step in plan.steps}
     newest = max((done.version for done in history.completed), default=0)
+    worked = max(((done.version, done.index) for done in history.completed if not done.doubtful), default=(0, 0))
 
     def is_settled(failed: FailedStep) -> bool:
         tried = (failed.version, failed.index)
+        if failed.reason == "not_seen" and worked > tried:  # a wait in vain, and the run went on without it
+            return True
         if titles.get(tried, "") not in ("", now.surface.title) and newest > failed.version:
             return True
         return any(
