@@ -16,7 +16,7 @@ from midcourse.worlds.browser.page.capture import shows_text
 from midcourse.worlds.browser.page.forms import read_form_commit
 from midcourse.worlds.browser.page.input import Input
 from midcourse.worlds.browser.page.tabs import Tab
-from midcourse.worlds.browser.session import BrowserSession, LandedElsewhere, SessionOptions
+from midcourse.worlds.browser.session import BrowserSession, LandedElsewhere, SessionOptions, is_blank
 from midcourse.worlds.file_text import FileUnreadable, read_file_text
 
 Kind: TypeAlias = Literal["string", "integer", "number", "boolean"]
@@ -295,7 +295,9 @@ class Skills(BaseWorld):
         """Wait until a text is visible."""
         try:
             async with asyncio.timeout(seconds):
-                while not shows_text(await self._running.look(), text):
+                while not shows_text(seen := await self._running.look(), text):
+                    if not is_blank(seen):
+                        self._running.guard.drop_first_changes()  # the page may wait for it
                     await self._wait_for_change()
         except TimeoutError:
             return failed("not_seen", f"'{text}' did not show within {seconds:g} s")

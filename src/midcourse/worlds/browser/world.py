@@ -310,7 +310,18 @@ class Browser(Skills):
         return replace(seen, screenshot=screenshot, size=self._tab.size if screenshot else None)
 
     async def _observe_rendered(self) -> Observation | Unseen:
-        """Observe the page. One that shows nothing yet is looked at again for a while, since scripts render many pages."""
+        """Observe the page. One that shows nothing yet is looked at again for a while, since scripts render many pages.
+
+        So is one that waits before the first act for a change of its own, which is dropped. On a page that shows nothing it is kept:
+        a plan may send it.
+        """
+        seen = await self._observe_shown()
+        if not isinstance(seen, Unseen) and not is_blank(seen) and self._running.guard.drop_first_changes():
+            await self._running.settle()
+            return await self._observe_shown()
+        return seen
+
+    async def _observe_shown(self) -> Observation | Unseen:
         seen = await super().observe()
         shown = None if self._session is None else (self._tab.number, self._tab.document)
         if (

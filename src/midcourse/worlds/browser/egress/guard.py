@@ -31,6 +31,8 @@ SEND = "send"
 PAUSE_SECONDS = 0.6
 """How long after a text was typed a page may wait before it passes the text on. Most wait for 200 to 500 ms."""
 _PAUSE = 0.02
+_CHANGES = ("DELETE", "PATCH", "PUT")
+"""Methods that only change something. A POST may be a query."""
 
 
 class Guard:
@@ -89,6 +91,22 @@ class Guard:
 
     def find_request(self, zone: str) -> OutgoingRequest | None:
         return next((held for held in self.outbox.waiting if held.zone_id == zone), None)
+
+    def drop_first_changes(self) -> bool:
+        """Drop what pages want to change although no act has told them anything, and return whether that was anything.
+
+        Some pages show their content only after such a request is answered, and go on without it as if they were offline. It can be
+        no query, as a POST can, so there is nothing in its response for which a plan would `send` it.
+        """
+        if not self.outbox.background.is_untouched:
+            return False  # it may store what was entered, such as a draft, and a plan may want to send that
+        changes = [
+            each
+            for each in self.outbox.waiting
+            if each.state is State.HELD and each.request.method in _CHANGES and not self.find_cause(each)
+        ]
+        self.outbox.drop(changes)
+        return bool(changes)
 
     def bind(self, call: Call, commit: CommitSet | None) -> CommitSet | None:
         """Remember the commit set that was read for this call. When the call is allowed, it may send this and nothing else."""
