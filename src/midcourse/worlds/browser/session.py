@@ -2,9 +2,10 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -32,6 +33,11 @@ _READS_WITHIN = 5.0
 _ANSWERS_MESSAGE = 2.0
 """Seconds within which a server answers a message of a WebSocket, if it answers at all."""
 _WAITS_FOR = "the page shows nothing: it may wait for this, which `send` sends"
+_LOADING = re.compile(
+    r"(?i)(?:(?:(?:please )?wait|(?:connect|initiali[sz]|load|process|render|runn|start|updat)ing)(?: \w+){0,2}"
+    r"|(?:bitte warten|lade[nt]?|lädt|wird geladen|chargement|cargando|caricamento|carregando)(?: \w+)?) ?(?:…|\.\.\.)"
+)
+"""Matches the words of pages that are not complete yet."""
 _MAX_PAGES = 10
 """The maximum number of pages of a list that are read for one probe."""
 _FOLLOWING = r"""links => links
@@ -255,14 +261,19 @@ class BrowserSession:
         self._background = {request for request in self.tab.in_flight if not self._is_held(request)}
         await self._set_acting(True)
 
-    async def settle(self) -> None:
-        """Wait until the page in front has settled, even if another page comes to the front meanwhile."""
+    async def settle(self, quiet: float = 0.0) -> None:
+        """Wait until the page in front has settled, even if another page comes to the front meanwhile.
+
+        `quiet` is for how many seconds it has to be quiet, if that is longer than usual.
+        """
+        patience = self._options.patience
+        patience = replace(patience, quiet=max(quiet, patience.quiet))
         settled: Tab | None = None
         while settled is not self.tab:
             settled = self.tab
             await settle(
                 settled,
-                self._options.patience,
+                patience,
                 lambda request: request in self._background or self._is_held(request),
                 self._awaits_message,
             )
@@ -405,6 +416,14 @@ def is_blank(scene: Scene | Observation) -> bool:
         zone.label or zone.get("value") or zone.role == "img"
         for zone in scene.zones
         if zone.role not in ("page", "request", "tab", "download")
+    )
+
+
+def says_loading(scene: Scene | Observation) -> bool:
+    """Whether a page says, in what can be seen without scrolling, that it is still loading."""
+    return any(
+        zone.label.endswith(("…", "...")) and _LOADING.fullmatch(zone.label) and zone.get("seen") is not False
+        for zone in scene.zones
     )
 
 

@@ -39,7 +39,7 @@ from midcourse.worlds.browser.page.frames import DocumentGone
 from midcourse.worlds.browser.page.input import ZoneUnreachable
 from midcourse.worlds.browser.page.screenshots import Screenshots, SecretLocator, draw_zones
 from midcourse.worlds.browser.page.tabs import PageInterrupted, Patience, Tab
-from midcourse.worlds.browser.session import BrowserSession, SessionOptions, is_blank
+from midcourse.worlds.browser.session import BrowserSession, SessionOptions, is_blank, says_loading
 from midcourse.worlds.browser.skills import Skills
 from midcourse.worlds.browser.viewing import Attendance, LiveView
 
@@ -47,8 +47,10 @@ _FILLING = ("check", "clear", "select", "type", "uncheck", "upload")
 """Skills that fill in a part of a form, which stays for the rest."""
 _WITH_DIALOG = ("accept", "dismiss", "switch_tab", "close_tab")
 """Skills that work while a browser dialog is open, besides reading."""
-_RENDERS_WITHIN, _HOLDS_UP = 8.0, 0.5
-"""Seconds for which a page that shows nothing is looked at again, and that once something of it is held."""
+_QUIET_AT_FIRST = 0.6
+"""Seconds for which a page whose scripts load data must be quiet at its first look. Many wait for 500 ms before they go on."""
+_RENDERS_WITHIN, _LOADS_WITHIN, _HOLDS_UP = 8.0, 4.0, 0.5
+"""Seconds for which a page that shows nothing is looked at again, one that says that it is loading, and both once something of it is held."""
 LOST = Unseen(reason="world_lost", detail="the browser has ended")
 NOT_OPEN = Unseen(reason="world_lost", detail="the browser is not open")
 
@@ -141,8 +143,10 @@ class Browser(Skills):
         self._asked: tuple[CommitSet, CommitSet] | None = None
         """The last commit set, and how it was shown."""
         self._sign_ins = SignIns()
-        self._blank: object = None
-        """The tab and document that has shown nothing for as long as it was looked at."""
+        self._first: object = None
+        """The tab and document that were looked at last."""
+        self._incomplete: object = None
+        """The tab and document that have shown nothing, or said that they are loading, for as long as they were looked at."""
         self._stored = ""
         """The cookies and local storage that the next session begins with, as JSON."""
 
@@ -310,39 +314,53 @@ class Browser(Skills):
         return replace(seen, screenshot=screenshot, size=self._tab.size if screenshot else None)
 
     async def _observe_rendered(self) -> Observation | Unseen:
-        """Observe the page. One that shows nothing yet is looked at again for a while, since scripts render many pages.
+        """Observe the page, if possible once it shows its content.
 
-        So is one that waits before the first act for a change of its own, which is dropped. On a page that shows nothing it is kept:
-        a plan may send it.
+        The first look waits until a page whose scripts load data has been quiet for longer. A page that shows nothing, or says that
+        it is loading, is looked at again for a while. What a page wants to change by itself before the first act is dropped, since it
+        may wait for that; as long as it shows nothing, it is kept, because a plan may send it.
         """
-        seen = await self._observe_shown()
-        if not isinstance(seen, Unseen) and not is_blank(seen) and self._running.guard.drop_first_changes():
-            await self._running.settle()
-            return await self._observe_shown()
-        return seen
-
-    async def _observe_shown(self) -> Observation | Unseen:
+        if self._session is None:
+            return await super().observe()
+        guard = self._session.guard
+        if self._tab.loads_data and self._in_front != self._first and guard.outbox.background.is_untouched:
+            await self._session.settle(_QUIET_AT_FIRST)
+        self._first = self._in_front
         seen = await super().observe()
-        shown = None if self._session is None else (self._tab.number, self._tab.document)
-        if (
-            isinstance(seen, Unseen)
-            or shown is None
-            or shown == self._blank
-            or not is_blank(seen)
-            or self._tab.interrupted
-        ):
-            return seen
-        ends = time.monotonic() + _RENDERS_WITHIN
-        while is_blank(seen) and time.monotonic() < ends and await self._has_scripts():
-            if self._running.guard.outbox.waiting:  # the page may wait for it, so looking does not help for long
-                ends = min(ends, time.monotonic() + _HOLDS_UP)
-            await self._wait_for_change()
+        begun, dropped = time.monotonic(), False
+        ends = begun + _RENDERS_WITHIN
+        while not isinstance(seen, Unseen) and not self._tab.interrupted and time.monotonic() < ends:
+            blank = is_blank(seen)
+            if not blank and not dropped and guard.drop_first_changes():
+                dropped = True
+            elif self._in_front != self._incomplete and await (
+                self._has_scripts() if blank else self._is_loading(seen)
+            ):
+                if not blank:
+                    ends = min(ends, begun + _LOADS_WITHIN)
+                if guard.outbox.waiting:  # the page may wait for it, so looking does not help for long
+                    ends = min(ends, time.monotonic() + _HOLDS_UP)
+                await self._wait_for_change()
+            else:
+                return seen
             await self._running.settle()
             seen = await super().observe()
-            if isinstance(seen, Unseen):
-                return seen
-        self._blank = shown
+        if time.monotonic() >= ends:
+            self._incomplete = self._in_front
         return seen
+
+    @property
+    def _in_front(self) -> object:
+        """The tab in front and its document."""
+        return self._tab.number, self._tab.document
+
+    async def _is_loading(self, seen: Observation) -> bool:
+        """Whether the page says that more will come."""
+        if not self._tab.loads_data:
+            return False
+        with suppress(DocumentGone, PageInterrupted):
+            return says_loading(seen) or any(await self._tab.query(self._tab.frames.ask_all("isBusy")))
+        return False
 
     async def _has_scripts(self) -> bool:
         with suppress(DocumentGone, PageInterrupted):
@@ -415,7 +433,7 @@ class Browser(Skills):
                 outcome = replace(outcome, status="ok", reason="", evidence="response")
         elif outcome.status == "unknown" and has_error(guard.outbox.sent):
             outcome = replace(outcome, reason=ANSWERED_WITH_ERROR)
-        self._blank = None if guard.outbox.sent else self._blank  # it may have waited for this
+        self._incomplete = None if guard.outbox.sent else self._incomplete  # it may have waited for this
         await self._session.save_storage()
         if self._tab.crashed:
             outcome = report_interruption(self._tab)

@@ -25,6 +25,7 @@ _STATUS = "performance.getEntriesByType('navigation')[0]?.responseStatus"
 
 _UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websocket", "manifest", "texttrack", "other"})
 """Types of resources without which a page counts as complete."""
+_BY_SCRIPTS = frozenset({"fetch", "xhr"})
 
 _SOON = 2.0
 _ANSWERS_WITHIN = 20.0
@@ -61,6 +62,8 @@ class Tab:
         """The number of questions in a row that were not answered."""
         self.document: Response | None = None
         """The response that the document in front came in."""
+        self.loads_data = False
+        """Whether a script of the document in front has asked a server for something, so that it may show more later."""
         self.in_flight: set[Request] = set()
         self.navigations: dict[tuple[str, str], Frame] = {}
         """The frames that requested navigations, by method and address."""
@@ -76,6 +79,7 @@ class Tab:
         page.on("requestfinished", self._on_finished)
         page.on("requestfailed", self._on_failed)
         page.on("response", self._on_response)
+        page.on("websocket", self._on_socket)
         await self.frames.begin()
 
     async def read_status(self) -> None:
@@ -177,6 +181,9 @@ class Tab:
     def _on_request(self, request: "Request") -> None:
         if self._is_document(request):
             self.in_flight.clear()
+            self.loads_data = False
+        if request.resource_type in _BY_SCRIPTS:
+            self.loads_data = True
         if request.resource_type not in _UNWAITED:
             self.in_flight.add(request)
         if request.is_navigation_request():
@@ -184,6 +191,9 @@ class Tab:
             self.navigations[request.method, request.url] = request.frame
             while len(self.navigations) > _REMEMBERED:
                 self.navigations.pop(next(iter(self.navigations)))
+
+    def _on_socket(self, _socket: object) -> None:
+        self.loads_data = True
 
     def _on_finished(self, request: "Request") -> None:
         self.in_flight.discard(request)

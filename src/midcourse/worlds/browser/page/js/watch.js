@@ -4,6 +4,7 @@ globalThis.midcourse ??= {};
   const OPTIONS = { subtree: true, childList: true, characterData: true, attributes: true };
   const RESTLESS = 2;
   const FADES = new Set(['opacity', 'transform', 'visibility']);
+  const BUSY = '[aria-busy=true],[role=progressbar]:not([aria-valuenow]),progress:not([value])';
   let changes = 0;
   let last = performance.now();
   let acting = true;
@@ -49,5 +50,12 @@ globalThis.midcourse ??= {};
     acting = now;
   };
   midcourse.stillFor = () => (document.readyState !== 'complete' || isFading() ? 0 : performance.now() - last);
+  // Whether something that can be seen without scrolling says that it is being loaded. A bar with a value is work of its own.
+  midcourse.isBusy = () =>
+    Array.prototype.some.call(document.querySelectorAll(BUSY), (element) => {
+      const box = element.getBoundingClientRect();
+      const inView = box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth;
+      return inView && box.width > 0 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    });
   midcourse.watch(document);
 })();
