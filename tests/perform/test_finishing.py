@@ -156,9 +156,33 @@ async def test_the_result_says_what_was_done_and_what_was_not() -> None:
     assert shop.orders == ["pens"]
 
 
-async def test_success_without_done_when_is_not_verified() -> None:
-    result = await Bench().run()
+@pytest.mark.parametrize(("finds", "verified"), [(True, True), (False, False), (None, False)])
+async def test_without_done_when_the_probe_of_the_last_effect_verifies_it_at_the_end(
+    finds: bool | None, verified: bool
+) -> None:
+    shop = Shop()
+    shop.findings = [finds]
+    bench = Bench(world=shop)
+    result = await bench.run()
+    assert (result.success, result.verified, result.final_reason) == (True, verified, "plan_complete")
+    assert shop.orders == ["pens"], "looking sends nothing"
+    assert not shop.findings, "it was asked once"
+
+
+async def test_a_probe_that_fails_at_the_end_changes_nothing() -> None:
+    class Deaf(Shop):
+        async def probe(self, name: str, arguments: Any) -> Any:
+            raise RuntimeError("no answer")
+
+    result = await Bench(world=Deaf()).run()
     assert (result.success, result.verified, result.final_reason) == (True, False, "plan_complete")
+
+
+async def test_a_probe_of_the_author_is_not_asked_again_at_the_end() -> None:
+    shop = Shop()
+    shop.findings = [True]
+    result = await Bench(world=shop, planner=WrittenByTheAuthor(steps(ORDER_PENS))).run()
+    assert (result.success, shop.findings) == (True, [True])
 
 
 async def test_an_undecided_doubt_is_in_the_result() -> None:

@@ -240,6 +240,8 @@ class ActAttempt:
             rest = (step for step in plan.steps[planned.index :] if step.zone != REPLAN)
             undone = "; ".join(f"{step.skill} {step.zone}" for step in rest)
             return Outcome(status="unreachable", reason=OTHER_SCREEN, detail=f"{undone} ({found})")
+        if found.label != planned.target.label:
+            self.entry = replace(self.entry, target=found.label)
         target = replace(self.step.target, role=found.role, label=found.label)
         self.step = replace(self.step, zone=found.id, target=target)
         return None

@@ -19,7 +19,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.result import SUCCESSES, BudgetUsed, DetourCounts, Result
 from midcourse.domain.run import Run
 from midcourse.domain.skill import Parameter
-from midcourse.perform.history import History
+from midcourse.perform.history import History, HistoryCache
 from midcourse.perform.learning import learn
 from midcourse.perform.looking import is_world_lost, look, read_words
 from midcourse.perform.ports import Deadline, Ports, describe_error
@@ -197,6 +197,8 @@ def _select_valid(data: Pairs, fields: tuple[Parameter, ...], screens: tuple[Obs
 
 async def finish(ports: Ports, command: Finish) -> Finished:
     run, _ = await ports.store.load(ports.run_id)
+    if command.reason in SUCCESSES and not (command.verified or _is_given(ports)):
+        await _look_for_last_effect(ports, command)
     # 'Done' is the planner's word: the ledger decides whether anything supports or contradicts it.
     claim = await _judge_claim(ports, command, run)
     if claim.contradiction:
@@ -213,14 +215,48 @@ async def finish(ports: Ports, command: Finish) -> Finished:
 # --- what supports that it is done
 
 
-async def _judge_claim(ports: Ports, command: Finish, run: Run) -> Claim:
+async def _look_for_last_effect(ports: Ports, command: Finish) -> None:
+    """Ask the probe of the last effect if something less has shown that it happened. It costs a look and no model.
+
+    Only a finding is kept: what is not found now may show later, and what was seen was seen. Plans of an author are left alone, since
+    a probe of theirs may be a call of their own function.
+    """
     history = await ports.refresh_history()
-    limits, given = run.limits, _is_given(ports)
-    sent = [
+    effects = [
+        (entry, outcome, step)
+        for entry, outcome in _list_sent(history, command)
+        for step in (history.plans[entry.version].steps[entry.index],)
+        if (entry.identity or step.effect == "irreversible") and outcome.reason not in SIGN_INS
+    ]
+    if not effects:
+        return
+    entry, outcome, step = effects[-1]
+    if outcome.status != "ok" or outcome.evidence == "probe" or step.probe is None or step.probe.negated:
+        return
+    probe = await fill_in_probe(ports, step, step.probe)
+    arguments = ports.fill_in(probe.arguments)
+    if isinstance(arguments, str) or not await _is_check(ports, step, _list_sent(history, command)):
+        return
+    with suppress(Exception):  # it decides nothing, so a world that cannot be asked changes nothing
+        seconds = ports.task.limits.look_timeout_seconds
+        if await probe_world(ports, probe, arguments, seconds) == "present":
+            found = replace(outcome, evidence="probe", detail=f"the probe '{probe.name}' found it at the end")
+            await ports.store.write_ledger(ports.run_id, replace(entry, outcome=found))
+            history.forget_entries(entry.command)
+
+
+def _list_sent(history: HistoryCache, command: Finish) -> list[tuple[LedgerEntry, Outcome]]:
+    return [
         (entry, outcome)
         for entry, outcome in history.outcomes(command.outcome_answers)
         if entry.dispatched_at is not None and outcome.evidence != "not_dispatched"
     ]
+
+
+async def _judge_claim(ports: Ports, command: Finish, run: Run) -> Claim:
+    history = await ports.refresh_history()
+    limits, given = run.limits, _is_given(ports)
+    sent = _list_sent(history, command)
     acts = [
         SentAct(
             outcome=outcome,

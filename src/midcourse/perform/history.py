@@ -282,15 +282,16 @@ def _build_tried_step(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -
         return _build_completed_step(step, entry, outcome)
     if outcome.status == "unknown" and outcome.reason not in UNASKED and _is_irreversible(step, entry):
         return _build_completed_step(step, entry, outcome)
+    target, says = _name_target(step, entry)
     return FailedStep(
         version=step.version,
         index=step.index,
         skill=step.skill,
-        target=step.target.label,
+        target=target,
         arguments=step.arguments,
         reason=outcome.reason,
         detail=outcome.detail,
-        says=step.says,
+        says=says,
     )
 
 
@@ -329,13 +330,21 @@ def _is_irreversible(step: Step, entry: LedgerEntry) -> bool:
     return step.effect == "irreversible" or bool(entry.identity)
 
 
+def _name_target(step: Step, entry: LedgerEntry) -> tuple[str, str]:
+    """The label of the target, as it was found where the plan gave a pattern, and the step in words."""
+    generated = step.says == f"{step.skill} {step.target.label}".strip()
+    target = entry.target or step.target.label
+    return target, f"{step.skill} {target}".strip() if entry.target and generated else step.says
+
+
 def _build_completed_step(step: Step, entry: LedgerEntry, outcome: Outcome) -> CompletedStep:
+    target, says = _name_target(step, entry)
     return CompletedStep(
         version=step.version,
         index=step.index,
         skill=step.skill,
-        target=step.target.label,
-        says=step.says,
+        target=target,
+        says=says,
         arguments=step.arguments,
         irreversible=_is_irreversible(step, entry),
         doubtful=outcome.status == "unknown",

@@ -230,5 +230,6 @@ async def test_a_plan_signs_in_and_goes_on_screen_by_screen_but_shows_no_secret(
         await agent.run(Task(goal="How long is the Fram?", secrets=(secret,)))
     assert planner.contexts[1].observation.surface.title == ends_on
     assert why in planner.contexts[1].why
+    assert ("click Fram of 1892" in [step.says for step in planner.contexts[1].completed]) == (not why)
     typed = b"".join(asked.body for asked in site.asked)
     assert (b"lovelace-1815" in typed, approver.questions) == (not why, [])

@@ -52,6 +52,8 @@ class LedgerEntry:
     """Digest of what was sent, which is its key in the store."""
     seen: str = ""
     """The observation that the act relied on."""
+    target: str = ""
+    """The label of the zone that was found, if it is not the one that the plan named."""
     dispatched_at: float | None = None
     """None: nothing was sent, or sending it twice is harmless (`read`, `set_state`)."""
     barred_at: float | None = None

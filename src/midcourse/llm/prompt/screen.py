@@ -80,6 +80,8 @@ LONGEST_ADDRESS = 60
 LONGEST_QUERY = 20
 """Characters of an address, and of one with a query, up to which it is listed."""
 _ORIGIN = re.compile(r"https?://[^/?#]+")
+LONGEST_VALUE = 800
+"""Characters of what is in a field: who adds to a text has to see how it ends."""
 LONGEST_NOTICE = 2_000
 """Characters of what an application says about an error or asks in a dialog."""
 TELLING = frozenset(["alert", "alertdialog", "dialog", "status"])
@@ -522,7 +524,7 @@ def _format_values(state: Pairs, surface: Surface | None) -> Iterator[tuple[str,
 
 
 def _format_state(name: str, value: Scalar) -> str:
-    longest = LONGEST_NOTICE if name == "error" else LONGEST
+    longest = {"error": LONGEST_NOTICE, "value": LONGEST_VALUE}.get(name, LONGEST)
     return quote_cut(value, longest) if isinstance(value, str) else format_value(value)
 
 
