@@ -43,6 +43,7 @@ from benchmarks.hostile_pages.background import (
     list_script_pages,
     make_values,
 )
+from benchmarks.hostile_pages.background_alive import list_alive_pages
 from benchmarks.hostile_pages.background_flows import FLOWS, list_flow_pages
 from benchmarks.hostile_pages.background_site import Entry, Place, serve
 from benchmarks.hostile_pages.background_sockets import list_socket_pages
@@ -60,13 +61,15 @@ MAX_TRIES = 3
 FIRES_WITHIN, BEFORE_ACT, AFTER_ACT = 4.0, 0.4, 0.4
 """How long the planner waits for what the page does by itself, in seconds. A page that has got what it wants is not waited for."""
 SLOW_SHAPES = {"timing": 5.5, "count": 0.9}
-CLASSES = (*HONEST, *FLOWS, "socket")
+CLASSES = (*HONEST, *FLOWS, "socket", "keep_alive")
 COLUMNS = ["class", "pages", "proves", "leaks", "known", "lost"]
 
 
 def list_pages(kind: str) -> list[PageMaker]:
     if kind == "socket":
         return list_socket_pages(kind)
+    if kind == "keep_alive":
+        return list_alive_pages(kind)
     return list_script_pages(kind) if kind in HONEST else list_flow_pages(kind)
 
 

@@ -28,7 +28,7 @@ What is refused, passes or is discarded is not kept, so it has no state. Every t
 
 Which call a held request belongs to and may release, what a call is expected to send, and the outcome of an act: `guard.py`. A
 parked request is claimed by `../session.py`. A sign-in with a secret of its origin is released without a question:
-`sign_in.py`. What a page may say through a WebSocket by itself: `messages.py`, and how binary messages are read: `binary.py`. Which requests are the page's own and not those of an act, and when one renews a session: `background.py`. Which forms only lead on
+`sign_in.py`. What a page may say through a WebSocket by itself: `messages.py`, and how binary messages are read: `binary.py`. Which requests are the page's own and not those of an act, and when one renews a session: `background.py`; when one only says that its page is open: `keep_alive.py`. Which forms only lead on
 to the next page of a flow: `flow.py`. Whether a response shows that the server accepted the request: `acceptance.py`.
 
 A page must not take what the gate says for the answer of its server: applications reload, or sign out, on a 403. So a request

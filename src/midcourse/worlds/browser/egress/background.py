@@ -4,8 +4,8 @@ A page can hide what caused a request, so its cause frees nothing. It only decid
 own waits, is shown as a zone, and is dropped by the next act, as if the page were offline. A plan that needs it can `send` it,
 which asks. So a mistake costs an effect that can still be sent, and nothing leaves unasked.
 
-Only the renewal of a session leaves without a question, since some applications show nothing before its answer. Nothing that the
-run entered has a place in it.
+Only the renewal of a session leaves without a question, since some applications show nothing before its answer, and keep-alives
+(`keep_alive.py`). Nothing that the run entered has a place in them.
 """
 
 import json
@@ -59,7 +59,7 @@ _MOMENT_SECONDS = (-15.0, 2.0)
 _MOST_COUNTERS = 200
 _COUNTED_EACH = 2
 _COUNTS = "a number that stays or counts up by one"
-_WRITTEN_BY_BROWSER = re.compile(
+WRITTEN_BY_BROWSER = re.compile(
     r"accept-encoding|connection|content-length|cookie|dnt|host|origin|priority|proxy-.*|referer|sec-.*|user-agent"
 )
 """Header fields that a script cannot set, or only as it does for every GET: referrer and cookies."""
@@ -290,9 +290,9 @@ class Background:
     def has_usual_fields(self, request: Request, known: Mapping[str, str] | None = None) -> bool:
         """Whether each header field that a script can set has a usual value, or this `known` one."""
         return all(
-            _WRITTEN_BY_BROWSER.fullmatch(name)
+            WRITTEN_BY_BROWSER.fullmatch(name)
             or (known or {}).get(name) == field
-            or field.lower().replace("; ", ";") in _USUAL_FIELDS.get(name, ())
+            or spell_usually(field) in _USUAL_FIELDS.get(name, ())
             for name, field in request.fields.items()
         )
 
@@ -329,6 +329,11 @@ def kind_of(request: Request) -> str:
     )
     method = request.method_override or request.method
     return f"{method} {read_origin(request.url)}{generalize_path(parts.path)} {' '.join(values)}"
+
+
+def spell_usually(field: str) -> str:
+    """Return a header field in the spelling in which usual ones are listed."""
+    return field.lower().replace("; ", ";")
 
 
 def is_volatile(name: str, value: Scalar) -> bool:

@@ -25,6 +25,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import HELD_FOR, Zone
 from midcourse.worlds.browser.egress.address import AddressRefused, read_origin, read_page_origin
 from midcourse.worlds.browser.egress.background import Background, kind_of
+from midcourse.worlds.browser.egress.keep_alive import KeepAlives
 from midcourse.worlds.browser.egress.messages import Messages
 from midcourse.worlds.browser.egress.policy import SOCKET, Origins
 from midcourse.worlds.browser.egress.request import Request
@@ -200,6 +201,7 @@ class Outbox:
         self._observer = OBSERVER.get()
         self.background = Background()
         self.messages = Messages(self.background)
+        self.keep_alives = KeepAlives(self.background)
         self.sockets: set[Socket] = set()
         """The open WebSockets."""
         self._acting = False
@@ -252,7 +254,7 @@ class Outbox:
         """Decide on a request that is not free. The state of what is returned says what becomes of it.
 
         It is sent if it claims a released request, which then leaves in its place, if it is expected, or while a person uses the
-        browser, or if it only renews a session. Otherwise it is parked or held, or dropped if too many wait already.
+        browser, or if it only renews a session or says that its page is open. Otherwise it is parked or held, or dropped if too many wait already.
         """
         # An approver must see that a server asked for this, and at which address the request was approved before. A server that
         # redirects may have acted already, so the outcome of that act depends on it as well.
@@ -286,6 +288,8 @@ class Outbox:
                 request, (renewal := OutgoingRequest(request=request, state=State.SENT)).response
             )
             return self._pass(renewal)
+        if not declared and (alive := self.keep_alives.admit(request, acting=self._acting)) is not None:
+            return self._pass(OutgoingRequest(request=alive, state=State.SENT))
         if request.method == SOCKET:
             if not declared and self.messages.begins_page(request):
                 return self._pass(OutgoingRequest(request=request, state=State.SENT))
@@ -381,6 +385,7 @@ class Outbox:
         self._refusals.clear()
         self.passed_count = 0
         self.end_act()
+        self.keep_alives.begin_act()
         self._acting = True
 
     def end_act(self) -> None:

@@ -31,6 +31,7 @@ from midcourse.worlds.browser.egress.address import Address, AddressRefused, Res
 from midcourse.worlds.browser.egress.outbox import MAX_SAID, Outbox, OutgoingRequest, Socket, State
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS, SOCKET, Origins
 from midcourse.worlds.browser.egress.request import BINARY, Request
+from midcourse.worlds.browser.egress.response import RecordedResponse
 from midcourse.worlds.browser.egress.tls import Certificate
 
 if TYPE_CHECKING:
@@ -192,6 +193,8 @@ class Upstream:
     returning: asyncio.Task[None] | None = None
     sent: OutgoingRequest | None = None
     """The approved request that left over it. Such a connection is not used again."""
+    document: RecordedResponse | None = None
+    """What records the response under way, if it is the document of a tab."""
 
 
 class ProxyConnection:
@@ -259,7 +262,7 @@ class ProxyConnection:
                 return False
             if free:
                 self._outbox.record_passed(request)
-                await self._forward(head, address)
+                await self._forward(head, address, self._outbox.keep_alives.note_document(request))
                 return True
             return await self._submit(head, address, request)
         except AddressRefused as refused:
@@ -312,14 +315,19 @@ class ProxyConnection:
 
     # --- requests that may leave as they are
 
-    async def _forward(self, head: RequestHead, address: Address) -> None:
+    async def _forward(self, head: RequestHead, address: Address, document: RecordedResponse | None) -> None:
+        """Pass a request on. `document` records the response, if it is that of a page in a tab."""
         try:
             upstream = await self._connect(address)
         except OSError as error:
             await self._read_body(head)
             await self._answer(502, f"{address.origin} cannot be reached: {error}")
             return
-        upstream.writer.write(_build_head(head, address))
+        upstream.document = document
+        plain = _build_head(head, address)
+        if document is not None:  # of the compressions that browsers ask for, gzip can be read here
+            plain = _build_head(head, address, without=("accept-encoding",), also=[("Accept-Encoding", "gzip")])
+        upstream.writer.write(plain)
         async for raw, _ in self._read_pieces(head):
             await _write(upstream.writer, raw)
         await upstream.writer.drain()
@@ -449,6 +457,8 @@ class ProxyConnection:
         kept = b""
         with suppress(OSError):
             while data := await upstream.reader.read(_CHUNK):
+                if upstream.document is not None:
+                    upstream.document.append(data)
                 if sent is not None:
                     self._outbox.record_response(sent, data)
                     if sent.replaces_get and sent.state is State.REDIRECTED:

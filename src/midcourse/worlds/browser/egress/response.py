@@ -1,15 +1,19 @@
 """What has arrived of the response to a request that was allowed to leave: its status, text and redirect."""
 
 import re
+import zlib
+from contextlib import suppress
 from urllib.parse import urljoin
 
 MAX_KEPT = 2**18
 """The maximum number of bytes of a response that are kept."""
+MAX_UNPACKED = 2**20
+"""The maximum number of bytes of a compressed response that are unpacked."""
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)")
 
 
 class RecordedResponse:
-    """The part of a response that has arrived so far. It was requested without compression, so that its text can be read."""
+    """The part of a response that has arrived so far. It was requested without compression or with gzip, so that its text can be read."""
 
     def __init__(self) -> None:
         self._raw = bytearray()
@@ -17,6 +21,9 @@ class RecordedResponse:
     def __bool__(self) -> bool:
         """Whether any byte has arrived."""
         return bool(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
 
     def append(self, data: bytes) -> None:
         self._raw += data[: max(0, MAX_KEPT - len(self._raw))]
@@ -31,7 +38,11 @@ class RecordedResponse:
     def text(self) -> str:
         head, _, body = self._final_response().partition(b"\r\n\r\n")
         chunked = re.search(rb"(?im)^transfer-encoding:.*chunked", head) is not None
-        return (_join_chunks(body) if chunked else body).decode(errors="replace")
+        body = _join_chunks(body) if chunked else body
+        if re.search(rb"(?im)^content-encoding:[ \t]*gzip[ \t]*\r?$", head):
+            with suppress(zlib.error):
+                body = zlib.decompressobj(wbits=31).decompress(body, MAX_UNPACKED)
+        return body.decode(errors="replace")
 
     def redirect_target(self, url: str) -> str:
         """Return the URL to which a 307 or 308 asks to send the same request, or an empty string for other responses."""
