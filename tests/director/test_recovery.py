@@ -180,6 +180,14 @@ def test_a_failure_of_no_importance_is_passed_over_and_counts_as_skipped() -> No
     assert drill.run.counts.completed == 1
 
 
+def test_a_scroll_that_finds_nothing_further_is_not_tried_again_and_no_adviser_is_asked() -> None:
+    drill = Drill(has_reflector=True).to_acting(ONE, TWO)
+    drill.acts("no_effect", reason="not_needed", detail="there is nothing further in that direction")
+    assert drill.pending(Act).index == 1
+    (attempt,) = drill.run.attempts
+    assert (attempt.reason, attempt.count, attempt.passing) == ("not_needed", 1, False), "the next plan is told"
+
+
 def test_an_irreversible_step_is_never_passed_over() -> None:
     drill = Drill(approvals="never").to_acting(a_step("pay", "irreversible"))
     drill.acts("no_effect", reason="not_needed", evidence="rule")

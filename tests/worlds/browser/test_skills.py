@@ -461,6 +461,18 @@ async def test_scroll_the_page_and_a_container_in_it(visitor: Visitor):
     before = (await visitor.zone("Deep")).bounds
     ok(await visitor.on("Top", "scroll", amount=2))
     assert (await visitor.zone("Deep")).bounds != before
+    ok(await visitor.on("Top", "scroll", amount=99))
+    assert (await visitor.on("Top", "scroll", direction="right")).reason == "not_needed"
+
+
+async def test_scroll_of_a_drawing_that_shows_all_of_itself_is_not_needed(visitor: Visitor):
+    await visitor.visit("<canvas aria-label=Berths tabindex=0 width=90 height=40></canvas>")
+    end = await visitor.on("Berths", "scroll", direction="down")
+    assert (end.status, end.reason, end.detail) == (
+        "no_effect",
+        "not_needed",
+        "there is nothing further in that direction",
+    )
 
 
 async def test_scroll_a_page_filled_by_a_scrolling_container(visitor: Visitor):
