@@ -395,7 +395,8 @@ class Browser(Skills):
             return await self._carry_out(call)
         guard = self._session.guard
         # What waits without the page can leave, and what the page gave up is reported. A page opens an alert when its request takes long.
-        decided = call.allowed and (guard.has_lost(call) or guard.can_release(call))
+        lost = guard.has_lost(call) and not guard.find_rest(call)
+        decided = call.allowed and (lost or guard.can_release(call))
         if self._tab.dialog is not None and call.skill not in _WITH_DIALOG and not decided:
             return not_sent("dialog_open", f"the dialog '{self._tab.dialog.message}' must be answered first")
         await self._session.end_attendance()

@@ -9,7 +9,7 @@ from midcourse.domain.plan import Target
 from midcourse.ports.world import Call
 from midcourse.worlds.base import not_sent
 from midcourse.worlds.browser.egress.guard import SEND, Guard
-from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
+from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State, join_commits
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.tls import Certificate
@@ -63,6 +63,22 @@ def test_only_a_request_that_was_not_sent_is_said_not_to_have_been_sent(released
     assert guard.has_lost(CLICK) is not released
     again = guard.answer_repeat(CLICK)
     assert (again is None) is released, "what was sent is not said not to have been sent"
+
+
+@pytest.mark.parametrize(
+    ("lost", "allowed", "left"), [("given up", True, 1), ("dropped", True, 0), ("given up", False, 0)]
+)
+def test_form_is_left_only_if_it_was_approved_and_its_page_gave_up_the_rest(lost: str, allowed: bool, left: int):
+    guard, click = Guard(read_origins(POLICY, SHOP)), replace(CLICK, allowed=False)
+    guard.begin_act(click)
+    fields = {"sec-fetch-mode": "navigate"}
+    guard.outbox.admit(Request(method="POST", url=f"{SHOP}/orders", fields=fields))
+    draft = guard.outbox.admit(Request(method="POST", url=f"{SHOP}/draft"))
+    guard.judge(click, DONE, sends=False)
+    guard.bind(click, join_commits(guard.find_held(click)))
+    assert guard.find_rest(replace(click, allowed=True)) == (), "nothing is lost yet"
+    draft.give_up() if lost == "given up" else guard.outbox.drop([draft])
+    assert len(guard.find_rest(replace(click, allowed=allowed))) == left
 
 
 def test_sessions_of_one_chromium_share_the_certificate_of_the_proxy():

@@ -72,6 +72,21 @@ class Guard:
         gone = any(held.state in (State.DROPPED, State.GONE) for held in self._held)
         return gone and identify_call(call) == self._held_call
 
+    def find_rest(self, call: Call) -> tuple[OutgoingRequest, ...]:
+        """Return what still waits of an approved call, if its page has only given up requests of scripts that went with a form.
+
+        A page saves a draft at the click that sends its form, and does not wait for it while a person reads. The approver saw both,
+        so the form alone is less than was approved, and nothing else.
+        """
+        lost = [held for held in self._held if not held.waits]
+        rest = tuple(held for held in self._held if held.waits)
+        given_up = all(held.state is State.GONE and held.request.method != SOCKET for held in lost)
+        same = (
+            lost and self.find_bound_commit(call) == join_commits(self._held) and identify_call(call) == self._held_call
+        )
+        # The form is what the step is for. Of several requests by scripts, a page may have given up just that one.
+        return rest if call.allowed and same and given_up and any(each.state is State.PARKED for each in rest) else ()
+
     def can_release(self, call: Call) -> bool:
         """Whether this call would release requests that wait with their own connections, which needs nothing of their page."""
         named = self.find_request(call.zone) if call.skill == SEND else None
@@ -180,6 +195,8 @@ class Guard:
         if call.allowed:
             named = self.find_request(call.zone) if call.skill == SEND else None
             own = (named,) if named is not None else self.find_held(call)
+            if not own and (own := self.find_rest(call)):
+                self.outbox.report_given_up([held for held in self._held if held not in own])
         if own:
             self._bound = None  # the held request is sent as it is; what was read does not bind the page that its response leads to
         elif call.skill != SEND:
@@ -196,9 +213,9 @@ class Guard:
         """Return the outcome for a call that comes again and cannot release anything. Nothing is repeated or dropped.
 
         It is not allowed, as after a crash, or the page has stopped waiting for the request while a person was asked. Then the
-        next call is carried out again.
+        next call is carried out again. If a form still waits, only what the page gave up is not sent.
         """
-        if call.allowed and self.has_lost(call):
+        if call.allowed and self.has_lost(call) and not self.find_rest(call):
             detail = f"the page stopped waiting for {join_commits(self._held).address}, so it was not sent"
             self._held_call, self._held = None, ()
             return Outcome(status="no_effect", reason="transient", detail=detail, evidence="rule")

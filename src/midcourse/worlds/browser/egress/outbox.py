@@ -438,6 +438,11 @@ class Outbox:
                 )
                 self._report_dropped(f"{described} was not sent")
 
+    def report_given_up(self, several: Sequence[OutgoingRequest]) -> None:
+        """Report requests that the page gave up, although they were approved together with what is sent."""
+        for each in several:
+            self._report_dropped(f"{each.request.commit.address}, which the page gave up, was not sent")
+
     def take_dropped(self) -> tuple[str, ...]:
         """Describe the requests that were dropped since the last call of this method."""
         dropped, self._dropped = self._dropped, Counter()
