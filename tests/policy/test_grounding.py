@@ -117,18 +117,26 @@ def test_a_zone_is_found_by_its_name_on_the_screen_that_is_named(on: str, zone_n
     edits = zone(5, "Edit", href="/7/edit"), zone(6, "Edit", href="/7/edit")
     fields = zone(7, "Name *", "textbox"), zone(8, "Name * of the ship", "textbox")
     now = seen(LINK, zone(2, "News"), zone(3, "News"), zone(4, "POST /", "request"), *edits, *fields)
-    named = find_named(zone_name, on, now.surface, now)
+    named = find_named(zone_name, on, now.surface, now, now)
     assert (named.id if isinstance(named, Zone) else named) == found
 
 
 def test_whatever_comes_next_is_another_screen() -> None:
     now = seen(LINK, title="Mail 7")
-    assert find_named("link:Open", "*", THEN.surface, now) == LINK
+    assert find_named("link:Open", "*", THEN.surface, THEN, now) == LINK
+
+
+def test_a_menu_that_has_opened_is_what_came_next() -> None:
+    now = seen(*THEN.zones, zone(9, "Forward", "menuitem"))
+    found = find_named("menuitem:For*", "*", THEN.surface, THEN, now)
+    assert isinstance(found, Zone)
+    assert found.id == "e9"
+    assert find_named("link:Open", "*", THEN.surface, THEN, now) == "the screen is still 'Inbox'"
 
 
 def test_a_screen_of_another_origin_is_not_the_one_that_is_named() -> None:
     there = seen(LINK, origin="https://evil.test")
-    named = find_named("link:Open", "Inbox", THEN.surface, there)
+    named = find_named("link:Open", "Inbox", THEN.surface, THEN, there)
     assert named == "the screen is 'Inbox' at https://evil.test, where the step was not planned"
 
 

@@ -230,9 +230,10 @@ class ActAttempt:
         """Resolve a step for a screen that was not observed when it was planned, against the one that is there now."""
         planned = self.planned
         plan, then = await self._load_origin()
-        found = (
-            find_named(planned.zone, planned.on, then.surface, self.before) if then else "its own observation is gone"
-        )
+        left = await self._load_left(plan) or then
+        found: Zone | str = "its own observation is gone"
+        if then and left:
+            found = find_named(planned.zone, planned.on, then.surface, left, self.before)
         secret = any(isinstance(value, Reference) and value.source == "secret" for _, value in planned.arguments)
         if secret and isinstance(found, Zone) and found.get("type") != "password":
             found = f"{planned.zone} is no field for passwords, so it gets no secret before the planner has seen it"
@@ -245,6 +246,13 @@ class ActAttempt:
         target = replace(self.step.target, role=found.role, label=found.label)
         self.step = replace(self.step, zone=found.id, target=target)
         return None
+
+    async def _load_left(self, plan: PlanVersion) -> Observation | None:
+        """The screen on which the last step of this plan was carried out that may have led to another one."""
+        leaving = {step.index for step in plan.steps[: self.planned.index] if step.transition}
+        entries = (await self.ports.refresh_history()).entries
+        seen = [entry.seen for entry in entries if entry.version == plan.version and entry.index in leaving]
+        return await self.ports.store.observation(self.ports.run_id, seen[-1]) if seen else None
 
     async def _find_again(self) -> Zone | None:
         """The target under another id, as after a reload. What the step would send is still read, and compared with what was allowed."""

@@ -76,29 +76,30 @@ def read_name(zone: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
-def find_named(zone: str, on: str, then: Surface, now: Observation) -> Zone | str:
+def find_named(zone: str, on: str, then: Surface, left: Observation, now: Observation) -> Zone | str:
     """The only zone with this name on the screen `on`, or why there is none. `then` is where the step was planned.
 
-    In the label, too, `*` stands for anything, unless a label is literally the same: many forms mark fields with a star. Links that
+    `*` alone is whatever came after the last step that may have left its screen, `left`: another screen, or one with a zone that it did
+    not have, as a menu that has opened. In the label, too, `*` stands for anything, unless a label is literally the same: many forms mark fields with a star. Links that
     lead to the same address are one. Rules and questions know the step by the label that is found.
     """
     surface, (role, label) = now.surface, read_name(zone) or ("", "")
     if surface.origin != then.origin:
         return f"the screen is '{surface.title}' at {surface.origin or 'another place'}, where the step was not planned"
-    if not names_screen(on) and (surface.title, surface.address) == (then.title, then.address):
-        return f"the screen is still '{surface.title}'"
     texts = (surface.title, surface.address, surface.address.removeprefix(surface.origin))
     if not any(fits_pattern(text, on) for text in texts):
         return f"the screen is '{surface.title}', not '{on}'"
-    alike = [each for each in now.zones if each.role == role != REQUEST]
-    found = [each for each in alike if each.label == label]
-    found = found or [each for each in alike if "*" in label and fits_pattern(each.label, label)]
+    found = _list_named(role, label, now)
+    stays = (surface.title, surface.address) == (left.surface.title, left.surface.address)
+    if stays and not on.strip("*? ") and _list_named(role, label, left):
+        return f"the screen is still '{surface.title}'"
     if len({each.get("href") or each.id for each in found}) == 1 and not any(each.pictured for each in found):
         return found[0]
     listed = f"lists {zone} {len(found)} times, as {list_ids(found)}" if found else f"lists no {zone}"
     return f"'{surface.title}' {listed}"
 
 
-def names_screen(on: str) -> bool:
-    """Whether this names a screen. `*` alone does not: it is whatever comes next."""
-    return bool(on.strip("*? "))
+def _list_named(role: str, label: str, seen: Observation) -> list[Zone]:
+    alike = [zone for zone in seen.zones if zone.role == role != REQUEST]
+    same = [zone for zone in alike if zone.label == label]
+    return same or [zone for zone in alike if "*" in label and fits_pattern(zone.label, label)]

@@ -202,7 +202,7 @@ class FarSighted:
                 Draft(zone="textbox:User", skill="type", arguments={"text": "ada"}, on="*"),
                 Draft(zone="textbox:Password", skill="type", arguments={"text": password}, on="Log in"),
                 Draft(zone="button:Log in", skill="click", on="Log in", says="Sign in"),
-                Draft(zone="link:Ships", skill="click", on="Home*"),
+                Draft(zone="link:Ships", skill="click", on="*"),
                 Draft(zone="link:Fram*", skill="click", on="/ships"),
             )
         )

@@ -24,7 +24,7 @@ from midcourse.domain.task import Task
 from midcourse.policy.approval.rules import planned_consequence, provisional_ruling
 from midcourse.policy.arguments import find_argument_problem, find_unvouched
 from midcourse.policy.evidence.verification import describe, holds, needs_reader, why_no_evidence
-from midcourse.policy.grounding import names_screen, read_name
+from midcourse.policy.grounding import read_name
 from midcourse.policy.identity import call_digest
 from midcourse.policy.spelling import describe_unknown, suggest_nearest
 
@@ -219,21 +219,15 @@ def _explain_unproven(candidates: list[_Candidate], seen: Observation) -> str:
 
 
 def _end_after_transition(candidates: list[_Candidate], final: bool | None) -> _End | None:
-    """End after a step that may change the screen, unless it is the last one of the last plan, or steps for later screens follow.
-
-    Only the next screen may be called `*`. Further ahead, a step that left its screen as it was would have the following ones done there.
-    """
-    crossed = 0
+    """End after a step that may change the screen, unless it is the last one of the last plan, or steps for later screens follow."""
+    crossed = False
     for candidate, after in zip_longest(candidates, candidates[1:]):
         if crossed and not candidate.held and candidate.draft.zone != REPLAN:
             unseen = _describe_unseen(len(candidates) - candidate.number + 1, "those for the next screen")
             return _End(kept=candidate.number - 1, repairs=(unseen,))
-        if crossed > 1 and candidate.held and not names_screen(candidate.draft.on):
-            why = f"cut before step {candidate.number}: '{candidate.draft.on}' is only the next screen; name later ones"
-            return _End(kept=candidate.number - 1, repairs=(why,))
         if candidate.doable is None or not _is_transition(candidate.draft, candidate.doable):
             continue
-        crossed += 1
+        crossed = True
         if after and after.held:
             continue
         if after is None and final:
