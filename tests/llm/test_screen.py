@@ -64,6 +64,22 @@ def test_a_table_is_written_in_rows_under_its_header():
     ]
 
 
+def test_a_row_that_has_only_a_box_can_be_named_by_its_first_text():
+    row = (zone(4, "checkbox", "", ("t1", 1, 0), checked=False), zone(5, "cell", "Solaris", ("t1", 1, 1)))
+    others = (zone(8, "checkbox", "", ("t1", 2, 0), checked=False), zone(9, "cell", "Kindred", ("t1", 2, 1)))
+    cells = zone(6, "cell", "9.50", ("t1", 1, 2)), zone(10, "cell", "7.00", ("t1", 2, 2))
+    assert lines(*HEADER, *row, cells[0], *others, cells[1])[1:] == [
+        '| e4 checkbox "" checked=false | e5 cell "Solaris" | 9.50',
+        '| e8 checkbox "" checked=false | e9 cell "Kindred" | 7.00',
+    ]
+
+
+@pytest.mark.parametrize(("copies", "whole"), [(1, True), (2, False)])
+def test_long_texts_are_shown_whole_if_they_are_few(copies: int, whole: bool):
+    texts = [zone(n, "text", f"{n} {'word ' * 300}end") for n in range(copies)]
+    assert all(line.endswith('end"') == whole for line in lines(*texts))
+
+
 @pytest.mark.parametrize(
     ("text", "cell"),
     [

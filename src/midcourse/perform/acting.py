@@ -22,7 +22,7 @@ from midcourse.domain.commands import Act
 from midcourse.domain.events import Acted
 from midcourse.domain.observation import HELD_FOR, Observation, Unseen, Zone
 from midcourse.domain.outcome import DISPUTED, ELSEWHERE, OTHER_SCREEN, Outcome, cut_value
-from midcourse.domain.plan import NOT_SENT, REACH, REPLAN, PlanVersion, Step
+from midcourse.domain.plan import NOT_SENT, REACH, REPLAN, PlanVersion, Step, Target
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import READ_MORE, Effect, Skill
@@ -190,6 +190,11 @@ class ActAttempt:
         if before is None:
             return Outcome(status="failed", reason="stale_target", detail="the observation it relies on is gone")
         self.skill, self.before = skill, before
+        if self.planned.on and self.command.consequence:
+            approved = await self.ports.store.consequence(self.ports.run_id, self.command.consequence)
+            if approved:  # its plan gave a pattern, and what was approved names what was found
+                self.entry = replace(self.entry, target=approved.target.label)
+                self.step = replace(self.step, target=approved.target)
         if (
             skill.on_zone
             and not (self.command.leaves or self._releases_held_request())
@@ -243,7 +248,7 @@ class ActAttempt:
             return Outcome(status="unreachable", reason=OTHER_SCREEN, detail=f"{undone} ({found})")
         if found.label != planned.target.label:
             self.entry = replace(self.entry, target=found.label)
-        target = replace(self.step.target, role=found.role, label=found.label)
+        target = Target(surface=self.before.surface.title, role=found.role, label=found.label)
         self.step = replace(self.step, zone=found.id, target=target)
         return None
 

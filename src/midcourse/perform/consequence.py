@@ -54,7 +54,9 @@ async def read_consequence(
     commit = await _read_commit_set(ports, step, skill, seen, time)
     if commit is None:
         return None
-    if step.on:  # planned for a screen that was not seen yet, so an earlier answer for the whole run is not about it
+    if step.on and step.effect != "irreversible":
+        # What a page passes on as it is typed, on a screen that no planner has seen: an answer for the whole run is not about it.
+        # Pages of a flow are read by stricter rules, which do not depend on what the planner knew.
         commit = replace(commit, covers="")
     consequence = Consequence(
         skill=step.skill,

@@ -93,6 +93,8 @@ def find_named(zone: str, on: str, then: Surface, left: Observation, now: Observ
     stays = (surface.title, surface.address) == (left.surface.title, left.surface.address)
     if stays and not on.strip("*? ") and _list_named(role, label, left):
         return f"the screen is still '{surface.title}'"
+    if found and all(each.get("covered") is True for each in found):
+        return f"{zone} on '{surface.title}' is behind something else"
     if len({each.get("href") or each.id for each in found}) == 1 and not any(each.pictured for each in found):
         return found[0]
     listed = f"lists {zone} {len(found)} times, as {list_ids(found)}" if found else f"lists no {zone}"
@@ -101,5 +103,6 @@ def find_named(zone: str, on: str, then: Surface, left: Observation, now: Observ
 
 def _list_named(role: str, label: str, seen: Observation) -> list[Zone]:
     alike = [zone for zone in seen.zones if zone.role == role != REQUEST]
+    alike = [zone for zone in alike if zone.get("covered") is not True] or alike
     same = [zone for zone in alike if zone.label == label]
     return same or [zone for zone in alike if "*" in label and fits_pattern(zone.label, label)]

@@ -5,10 +5,19 @@ from pathlib import Path
 from typing import Literal
 
 from midcourse.domain.approval import Consequence
-from midcourse.domain.argument import Scalar
+from midcourse.domain.argument import Reference, Scalar
 from midcourse.domain.expectation import Expectation
 from midcourse.domain.moves import FinalReason
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, ALREADY_DONE, ELSEWHERE, REFUSALS, SIGNED_IN, Evidence, Outcome
+from midcourse.domain.outcome import (
+    ACCEPTED_BY_SERVER,
+    ALREADY_DONE,
+    ELSEWHERE,
+    REFUSALS,
+    SIGNED_IN,
+    CompletedStep,
+    Evidence,
+    Outcome,
+)
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.summary import Sending
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
@@ -132,6 +141,7 @@ CHECKED: dict[Evidence, str] = {
     "person": "a person says that it happened; nothing else checked it",
     "model": "a model saw it on the screen; nothing else checked it",
 }
+FOUND_IMPOSSIBLE = "the planner found it impossible"
 UNCHECKED = "nothing checked what was done: it is what the planner says"
 
 
@@ -142,9 +152,16 @@ def headline(result: Result) -> str:
             return "done, but a step may not have happened"
         if result.shown_by is not None:
             return SUPPORTED[result.shown_by]
-    return headline_of(
-        result.final_reason, verified=result.verified, sending=result.sending, answered=_is_answered(result)
-    )
+    sending = result.sending
+    if sending == "nothing" and any(_takes_secret(step) for step in result.completed):
+        sending = "sign_in"  # a form with nothing but a bound secret leaves without being held
+    if result.final_reason == "structural_failure" and result.final_detail.startswith(FOUND_IMPOSSIBLE):
+        return "; ".join(filter(None, ("not possible, as the planner found", NOT_SENT.get(sending, ""))))
+    return headline_of(result.final_reason, verified=result.verified, sending=sending, answered=_is_answered(result))
+
+
+def _takes_secret(step: CompletedStep) -> bool:
+    return any(isinstance(value, Reference) and value.source == "secret" for _, value in step.arguments)
 
 
 def _is_answered(result: Result) -> bool:
@@ -177,7 +194,7 @@ def describe_checks(result: Result) -> tuple[str, ...]:
         return ("the task's own check holds" if by_task else "a probe found what was sent last",)
     if result.sending in NOT_SENT and _is_answered(result):
         if result.data and not result.unseen:
-            return ("each value above was on a screen of the run; nothing else checked the answer",)
+            return ("each of the values was on a screen of the run; nothing checked the rest of the answer",)
         return ("nothing checked the answer: it is what the model says",)
     if any(step.doubtful and step.irreversible for step in result.completed):
         return ("it is not known whether all that was sent took effect: see the marked steps",)
@@ -272,7 +289,7 @@ def suggest_next(result: Result, unattended: bool, page: str = "") -> str:
         case "deadline_exceeded":
             return f"more time with --set deadline_seconds=N (or none); {show}"
         case "structural_failure" | "replan_no_change" | "empty_plan":
-            return f"change the task, its world or its planner: planning again would not help; {show}"
+            return f"more tries will not help as long as that is so; {show} lists what was done"
         case "rejected":
             return "nothing was sent; run it again, and answer no with guidance to have it do something else"
         case "needs_human":

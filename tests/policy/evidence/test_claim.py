@@ -125,6 +125,14 @@ def test_a_text_counts_if_a_request_brought_it():
     assert not was_brought_by("…", [sent], frozenset()), "no word"
 
 
+def test_what_was_added_to_a_field_counts_and_what_it_held_does_not():
+    field = Zone(id="e1", role="textbox", label="Notes", state=(("value", "Oil the crane\nOrder rope"),))
+    sent = Request(values=("Oil the crane\nOrder rope",), before=screen(field))
+    entered = frozenset({"\nOrder rope"})
+    assert was_brought_by("Order rope", [sent], entered)
+    assert not was_brought_by("Oil the crane", [sent], entered)
+
+
 def test_a_text_that_the_page_showed_before_does_not_count():
     listed = screen(FIELD, Zone(id="e2", role="row", label="Order PO-17, open"))
     assert not was_brought_by("PO-17", [Request(values=("PO-17",), before=listed)], frozenset({"PO-17"}))

@@ -90,6 +90,36 @@ async def test_one_answer_covers_the_forms_that_lead_on_and_not_the_order(tmp_pa
     assert not last.covers
 
 
+class FarSightedShopper:
+    """Plans the next form, which it has not seen, together with the first."""
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        zones = {zone.role: zone.id for zone in context.observation.zones}
+        if context.observation.surface.title != "Address":
+            return PlanDraft(verdict="done")
+        return PlanDraft(
+            steps=(
+                Draft(zone=zones["textbox"], skill="type", arguments={"text": "my Street"}),
+                Draft(zone=zones["button"], skill="click", says="Go on"),
+                Draft(zone="textbox:Phone", skill="type", arguments={"text": "my Phone"}, on="*"),
+                Draft(zone="button:Con*", skill="click", says="Go on", on="Contact"),
+                Draft(zone="button:Place*", skill="click", says="Order", on="*"),
+            )
+        )
+
+
+async def test_the_answer_also_covers_forms_that_were_planned_before_they_were_seen(tmp_path: Path) -> None:
+    site, approver = shop(form(CONTACT, "Phone")), FirstForRun()
+    async with site.served():
+        settings = Settings.load(overrides={"home": str(tmp_path), "step_delay_seconds": "0"})
+        browser = Browser(f"{site.url}/", quiet_seconds=0.05)
+        await Agent(browser, FarSightedShopper(), approver=approver, settings=settings).run(Task(goal="Order it"))
+    assert [each.removeprefix("POST ") for each in site.effects()] == [ADDRESS, CONTACT]
+    asked = [question.consequences[0] for question in approver.questions]
+    assert [each.commit.address.removeprefix(f"POST {site.url}") for each in asked] == [ADDRESS, ORDER]
+    assert (asked[1].target.surface, asked[1].target.label) == ("Review", "Place order")
+
+
 TICKETS = "/harbour/concert/checkout"
 COUNTRIES = "".join(f"<option value={i}>The Republic of Country {i}</option>" for i in range(250))
 CUSTOMER = f"""<form method=post>{TOKEN}

@@ -11,6 +11,7 @@ from midcourse.agent.agent import Agent
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Reference
 from midcourse.domain.plan import Draft
+from midcourse.domain.replace import replace
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.ports.planner import PlanDraft, PlanningContext
@@ -108,6 +109,36 @@ async def test_each_file_takes_one_plan_and_one_question(tmp_path: Path) -> None
     assert (result.final_reason, len(planner.contexts)) == ("plan_complete", 4)
     assert [len(sent) for sent in approver.before] == [0, 1, 2], "nothing left before it was allowed"
     assert result.budget.error_replans == 0
+
+
+class Guesser(Renamer):
+    """Knows only the beginnings of the names."""
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        draft = await super().plan(context)
+        steps = tuple(
+            replace(step, zone=f"{step.zone[:-2]}*", on="*" if step.skill == "type" else step.on) if step.on else step
+            for step in draft.steps
+        )
+        return replace(draft, steps=steps)
+
+
+async def test_what_was_found_under_a_pattern_is_asked_about_once_and_by_its_name(tmp_path: Path) -> None:
+    files = Files(["a", "b"])
+    async with files.served():
+        planner, approver = Guesser(), Watches(files)
+        settings = Settings.load(overrides={"home": str(tmp_path), "max_segments": 50})
+        agent = Agent(
+            Browser(f"{files.url}/", quiet_seconds=0.05),
+            planner,
+            approver=approver,
+            store=MemoryStore(),
+            settings=settings,
+        )
+        await agent.run(Task(goal="Write the names of all files in capitals"))
+    assert files.names == {"a": "A", "b": "B"}
+    asked = [question.consequences[0].target for question in approver.questions]
+    assert [(target.surface, target.label) for target in asked] == [("Rename a", "Save"), ("Rename b", "Save")]
 
 
 async def test_a_form_that_comes_later_than_its_page_is_waited_for(tmp_path: Path) -> None:

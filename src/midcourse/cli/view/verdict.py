@@ -36,6 +36,8 @@ from midcourse.terminal.output import Marks
 
 ALL = 10**6
 STYLES = {"good": "green", "doubt": "yellow", "plain": "default", "bad": "red"}
+LONGEST_STEP = 100
+"""Characters of a step in the list of those that were done."""
 AROUND = 16
 """The number of lines of a panel without its list of steps, for a run without problems."""
 
@@ -122,9 +124,11 @@ class Verdict:
                 if step.unsent
                 else ""
             )
-            return Text.assemble(
-                sign, marks.clean(step.says or f"{step.skill} {step.target}".strip()), (more, "yellow")
-            )
+            words = step.says or f"{step.skill} {step.target}".strip()
+            shown = (
+                words if len(words) <= LONGEST_STEP else f"{words[:LONGEST_STEP]}…"
+            )  # a text that was read is its own label
+            return Text.assemble(sign, marks.clean(shown), (more, "yellow"))
 
         return [format_step(step) for step in self.result.completed]
 

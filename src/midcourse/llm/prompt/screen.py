@@ -76,6 +76,8 @@ MOST_REPEATED = 12
 MOST_MARKED = 10
 """Zones that a class of the page may mark alike: if it marks more, it means something else."""
 
+LONGEST_WHOLE = 2_400
+"""Characters of all texts of a screen that are longer than others may be, up to which they are shown whole: a letter, an article."""
 LONGEST_ADDRESS = 60
 LONGEST_QUERY = 20
 """Characters of an address, and of one with a query, up to which it is listed."""
@@ -300,6 +302,8 @@ _WHERE = frozenset(["seen", "covered", "within"])
 def _build_lines(zones: Sequence[Zone], surface: Surface) -> Iterator[_Line]:
     """A line for each zone, and one for each row of a table, in the order of the screen."""
     tables = _find_tables(zones)
+    long = [len(zone.label) for zone in zones if zone.role in PLAIN and len(zone.label) > LONGEST]
+    longest = LONGEST_WHOLE if sum(long) <= LONGEST_WHOLE else LONGEST
     marked = Counter(zone.get("marked") for zone in zones)
 
     def drop(zone: Zone) -> frozenset[str]:
@@ -319,7 +323,7 @@ def _build_lines(zones: Sequence[Zone], surface: Surface) -> Iterator[_Line]:
         for zone in together:
             within = zone.get("within")
             container = within if isinstance(within, str) else ""
-            yield _Line(text=format_zone(zone, surface, drop(zone)), zones=(zone,), container=container)
+            yield _Line(text=format_zone(zone, surface, drop(zone), longest), zones=(zone,), container=container)
 
 
 def _find_tables(zones: Sequence[Zone]) -> dict[str, list[int]]:
@@ -475,9 +479,14 @@ def _format_row(
 ) -> str:
     """The cells of a row from left to right, or of the header."""
     cells = dict.fromkeys(columns, "")
+    # A row that has only a box to select it is opened by a click on its text.
+    marked = [zone for zone in zones if _needs_id(zone)]
+    opens = marked and all(zone.role in ("checkbox", "radio") for zone in marked) and zones[0].cell and zones[0].cell[1]
+    handle = next((zone for zone in zones if zone.label and not _needs_id(zone)), None) if opens else None
     for zone in zones:
         assert zone.cell is not None
-        text = format_zone(zone, surface, drop(zone)) if _needs_id(zone) else _format_cell(zone.label)
+        whole = zone is handle or _needs_id(zone)
+        text = format_zone(zone, surface, drop(zone)) if whole else _format_cell(zone.label)
         cells[zone.cell[2]] += f" {text}" if text else ""
     row = " |".join(cells.values())
     while row.endswith(" |"):
@@ -494,13 +503,17 @@ def _format_cell(text: str) -> str:
     return text if not text or _BARE.fullmatch(text) else quote(text)
 
 
-def format_zone(zone: Zone, surface: Surface | None = None, drop: frozenset[str] = frozenset(["seen"])) -> str:
+def format_zone(
+    zone: Zone, surface: Surface | None = None, drop: frozenset[str] = frozenset(["seen"]), longest: int = LONGEST
+) -> str:
     """Id, role, label and state, without the states of these names. Where it is does not matter to a plan, and changes with every scroll.
 
-    Addresses are relative to the surface.
+    Addresses are relative to the surface. `longest` is for plain texts.
     """
     state = tuple(pair for pair in zone.state if pair[0] not in drop)
-    label = quote_cut(zone.label, LONGEST_NOTICE if zone.role in TELLING else LONGEST)
+    label = quote_cut(
+        zone.label, LONGEST_NOTICE if zone.role in TELLING else longest if zone.role in PLAIN else LONGEST
+    )
     return f"{quote_name(zone.id)} {quote_name(zone.role)} {label}{_format_states(state, surface)}"
 
 

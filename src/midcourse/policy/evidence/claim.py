@@ -108,6 +108,14 @@ def _find_undone(effects: Sequence[SentAct]) -> str:
     return f"what was sent last, {last.what}, {fate}{why}"
 
 
+def _take_out(entered: Iterable[Scalar], value: Scalar) -> Scalar:
+    """The state without what was entered."""
+    texts = sorted((text.strip() for text in entered if isinstance(text, str) and text.strip()), key=len, reverse=True)
+    for text in texts if isinstance(value, str) else ():
+        value = str(value).replace(text, "\n")
+    return None if value in entered else value
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """What an irreversible act that was no sign-in sent, and the screen before it."""
@@ -119,7 +127,8 @@ class Request:
 def was_brought_by(text: str, requests: Iterable[Request], entered: frozenset[Scalar]) -> bool:
     """Whether one of the requests brought this text into the world: it was sent, and not shown before.
 
-    A model can name a text for its probe that is there in any case. What a field showed because the run had `entered` it does not count.
+    A model can name a text for its probe that is there in any case. What a field showed because the run had `entered` it does not count,
+    alone or added to what was there.
     """
     if consists_of(text, ()):  # it has no words
         return False
@@ -127,7 +136,7 @@ def was_brought_by(text: str, requests: Iterable[Request], entered: frozenset[Sc
         if request.before is None or not consists_of(text, request.values):
             continue
         zones = (
-            replace(zone, state=tuple((name, value) for name, value in zone.state if value not in entered))
+            replace(zone, state=tuple((name, _take_out(entered, value)) for name, value in zone.state))
             for zone in request.before.zones
         )
         if not is_shown(text, (replace(request.before, zones=tuple(zones)),)):

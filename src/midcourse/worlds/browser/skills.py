@@ -26,6 +26,8 @@ _YES = ("true", "yes", "on", "1", "checked", "✓", "✔")
 _NO = ("false", "no", "off", "0", "unchecked", "", "✗", "✘")
 _CHECKED = ("role:checkbox", "role:radio", "role:switch", "role:menuitemcheckbox")
 _OPTIONS = ("option", "menuitem", "menuitemradio", "treeitem")
+_MOST_OPTIONS = 20
+"""Options that are named if the wanted one is not among them."""
 _GLANCE, _GLANCES = 0.05, 20
 _LIST_SETTLES = 10.0
 """Seconds by which a page that lists effects may be behind, as one that a replica, an index or a cache serves."""
@@ -178,7 +180,9 @@ class Skills(BaseWorld):
     async def _select_drawn_option(self, zone: Zone, option: str) -> Outcome | None:
         """Select an option of a list that the page draws itself and that opens with a click."""
         before = await self._list_shown_options()
-        found = None if zone.get("expanded") is False else await self._find_option(zone, option, before)
+        found, after = None, before
+        if zone.get("expanded") is not False:
+            found = await self._find_option(zone, option, before)
         if found is None:
             await self._input.click(zone)
             await self._running.settle()
@@ -187,7 +191,11 @@ class Skills(BaseWorld):
             new = [shown for shown in after if shown.id not in known]
             found = await self._find_option(zone, option, new) or await self._find_option(zone, option, after)
         if found is None:
-            return failed("no_such_option", f"no option '{option}' showed at {zone.role} '{zone.label}'")
+            names = ", ".join(f"'{shown.label}'" for shown in after[:_MOST_OPTIONS])
+            detail = f"no option '{option}' showed at {zone.role} '{zone.label}'"
+            return failed(
+                "no_such_option", f"{detail}; there {'is' if len(after) == 1 else 'are'} {names}" if names else detail
+            )
         return await self._input.click(found)
 
     async def _list_shown_options(self) -> list[Zone]:
@@ -197,7 +205,9 @@ class Skills(BaseWorld):
     async def _find_option(self, zone: Zone, label: str, options: list[Zone]) -> Zone | None:
         """Find the option with this label, in this list if it has options, since other lists may have options of the same name."""
         own = await self._input.find_own_options(zone, options) or options
-        return next((option for option in own if option.label == label), None)
+        same = next((option for option in own if option.label == label), None)
+        alike = [option for option in own if option.label.casefold() == label.casefold()]
+        return same or (alike[0] if len(alike) == 1 else None)
 
     @skill(undo="uncheck", offered_with=_CHECKED)
     async def check(self, zone: Zone) -> Outcome | None:
