@@ -66,7 +66,7 @@ def test_a_question_that_was_answered_is_no_unverified_order(sending: Sending, s
     result = replace(ORDERED, sending=sending, shown_by=None, answer="The mug, for 8 EUR.")
     assert (headline(result), tone_of(result)) == (f"answered; {sent}", "plain")
     assert describe_checks(result) == ("nothing checked the answer: it is what the model says",)
-    assert suggest_next(result, False) == ""
+    assert suggest_next(result, False) == f"midcourse show {result.run} lists what it looked at"
     silent = replace(result, answer="")
     assert (headline(silent), tone_of(silent)) == (f"done, but nothing checked it; {sent}", "doubt")
     assert "--sends" in suggest_next(silent, False)
@@ -80,7 +80,10 @@ def test_an_effect_that_was_not_verified_is_looked_at_where_it_should_be() -> No
 
 def test_a_verified_run_says_by_what() -> None:
     found = replace(ORDERED, verified=True, shown_by="probe")
-    assert (headline(found), describe_checks(found)) == ("done, and verified", ("a probe found what was sent last",))
+    assert (headline(found), describe_checks(found)) == (
+        "done, and verified",
+        ("it was looked up afterwards: what was sent last is there",),
+    )
     assert describe_checks(replace(found, final_reason="goal_reached")) == ("the task's own check holds",)
 
 

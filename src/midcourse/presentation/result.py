@@ -156,7 +156,7 @@ def headline(result: Result) -> str:
     if sending == "nothing" and any(_takes_secret(step) for step in result.completed):
         sending = "sign_in"  # a form with nothing but a bound secret leaves without being held
     if result.final_reason == "structural_failure" and result.final_detail.startswith(FOUND_IMPOSSIBLE):
-        return "; ".join(filter(None, ("not possible, as the planner found", NOT_SENT.get(sending, ""))))
+        return "; ".join(filter(None, ("not possible", NOT_SENT.get(sending, ""))))
     return headline_of(result.final_reason, verified=result.verified, sending=sending, answered=_is_answered(result))
 
 
@@ -191,10 +191,12 @@ def describe_checks(result: Result) -> tuple[str, ...]:
         return ()
     if result.verified:
         by_task = result.final_reason == "goal_reached"
-        return ("the task's own check holds" if by_task else "a probe found what was sent last",)
+        return (
+            "the task's own check holds" if by_task else "it was looked up afterwards: what was sent last is there",
+        )
     if result.sending in NOT_SENT and _is_answered(result):
         if result.data and not result.unseen:
-            return ("each of the values was on a screen of the run; nothing checked the rest of the answer",)
+            return ("the values were on a screen of the run; what the answer makes of them was not checked",)
         return ("nothing checked the answer: it is what the model says",)
     if any(step.doubtful and step.irreversible for step in result.completed):
         return ("it is not known whether all that was sent took effect: see the marked steps",)
@@ -244,6 +246,15 @@ def describe_values(result: Result) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
+def describe_end(result: Result) -> str:
+    """The reason in detail. Of a step in doubt it has the plan's words, where the director knows only its skill."""
+    doubtful = [step for step in result.completed if step.doubtful and step.irreversible and step.says]
+    named = f"whether {doubtful[-1].skill} happened" if doubtful else ""
+    if result.final_reason != "needs_human" or not named or named not in result.final_detail:
+        return result.final_detail
+    return result.final_detail.replace(named, f"whether '{doubtful[-1].says}' happened", 1)
+
+
 def describe_counts(result: Result) -> str:
     most = "at most " if result.budget.at_most else ""
     parts = [
@@ -289,7 +300,7 @@ def suggest_next(result: Result, unattended: bool, page: str = "") -> str:
         case "deadline_exceeded":
             return f"more time with --set deadline_seconds=N (or none); {show}"
         case "structural_failure" | "replan_no_change" | "empty_plan":
-            return f"more tries will not help as long as that is so; {show} lists what was done"
+            return f"something has to change first, as said above: more tries will not help; {show} lists what was done"
         case "rejected":
             return "nothing was sent; run it again, and answer no with guidance to have it do something else"
         case "needs_human":
@@ -313,7 +324,7 @@ def _suggest_after_claim(result: Result, show: str, page: str) -> str:
         case "call":
             return show
         case "nothing" | "sign_in" if _is_answered(result):
-            return ""
+            return f"{show} lists what it looked at"
         case "nothing" | "sign_in":
             return (
                 f"if something should have been sent, run it again with --sends: then this counts as a failure; {show}"

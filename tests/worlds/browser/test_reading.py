@@ -1,5 +1,7 @@
 """Reading text of any length, tables and downloads, and adding to a field that holds text."""
 
+from pathlib import Path
+
 import pytest
 
 from midcourse.domain.observation import Zone
@@ -55,13 +57,14 @@ async def download(visitor: Visitor, name: str, kind: str, text: str) -> Zone:
 
 async def test_a_downloaded_table_is_read_as_it_is(visitor: Visitor):
     file = await download(visitor, "rows.csv", "text/csv", ROWS)
-    assert (await visitor.do("read_file", file)).data == (("text", ROWS),)
+    (text, path) = (await visitor.do("read", file)).data
+    assert (text, path[0]) == (("text", ROWS), "path")
+    assert Path(str(path[1])).read_text(encoding="utf-8") == ROWS
 
 
 async def test_only_a_download_is_read_from_the_disk(visitor: Visitor):
     await visitor.visit("<button value='/etc/hostname'>Report</button>")
-    outcome = await visitor.on("Report", "read_file")
-    assert (outcome.reason, outcome.data) == ("wrong_target", ())
+    assert (await visitor.on("Report", "read")).data == (("text", "Report"),)
 
 
 # --- adding to a field

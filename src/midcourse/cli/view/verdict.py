@@ -23,6 +23,7 @@ from midcourse.presentation.result import (
     Sent,
     describe_checks,
     describe_counts,
+    describe_end,
     describe_values,
     describe_ways,
     effect_lines,
@@ -81,7 +82,8 @@ class Verdict:
     def rows(self, marks: Marks, most: int = ALL) -> list[tuple[str, Text]]:
         """The rows of the panel: label and text. A row without a label continues the one above."""
         result = self.result
-        why = result.final_reason + (f" {marks.dash} {result.final_detail}" if result.final_detail else "")
+        detail = describe_end(result)
+        why = result.final_reason + (f" {marks.dash} {detail}" if detail else "")
         rows = answer_rows(result, marks)
         rows += [("goal", Text(marks.clean(result.goal), "bold")), ("why", Text(marks.clean(why)))]
         if self.unattended:
@@ -120,14 +122,13 @@ class Verdict:
             more = (
                 " (may have happened)"
                 if step.doubtful
-                else " (what its page would have sent waited)"
+                else " (a script of its page wanted to send something, which was held back)"
                 if step.unsent
                 else ""
             )
             words = step.says or f"{step.skill} {step.target}".strip()
-            shown = (
-                words if len(words) <= LONGEST_STEP else f"{words[:LONGEST_STEP]}…"
-            )  # a text that was read is its own label
+            generated = words == f"{step.skill} {step.target}".strip()  # a text that was read is its own label
+            shown = f"{words[:LONGEST_STEP]}…" if generated and len(words) > LONGEST_STEP else words
             return Text.assemble(sign, marks.clean(shown), (more, "yellow"))
 
         return [format_step(step) for step in self.result.completed]

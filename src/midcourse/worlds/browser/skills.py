@@ -322,18 +322,14 @@ class Skills(BaseWorld):
                 return
 
     @skill(effect="read", by_position=True)
-    async def read(self, zone: Zone) -> Mapping[str, Scalar]:
-        """Read all its text, or the path of a download."""
-        return {"text": await self._input.read(zone)}
-
-    @skill(effect="read", offered_with=("role:download",))
-    async def read_file(self, zone: Zone) -> Mapping[str, Scalar] | Outcome:
-        """Read the text of a download: CSV, text, JSON, HTML, PDF."""
+    async def read(self, zone: Zone) -> Mapping[str, Scalar] | Outcome:
+        """Read all its text. After a click that downloads, the file is the zone `download:*`."""
+        text = await self._input.read(zone)
         if zone.role != "download":
-            return failed("wrong_target", f"{zone.role} '{zone.label}' is not a download")
-        path = Path(await self._input.read(zone))
+            return {"text": text}
+        path = Path(text)
         try:
-            return {"text": await asyncio.to_thread(read_file_text, path)}
+            return {"text": await asyncio.to_thread(read_file_text, path), "path": text}
         except FileUnreadable as trouble:
             return failed(trouble.reason, str(trouble))
         except OSError as problem:
