@@ -32,6 +32,9 @@ without asking a person: a sign-in often leads on to the page that asked for it,
 ELSEWHERE = "led_elsewhere"
 """A reason of a step that was carried out although what it expected is not there: the screen shows something else, which a planner that
 named it beforehand may not have known. The run plans on. Of an act that cannot be undone, the server's answer says that it accepted it."""
+UPLOADED = "uploaded"
+"""A reason by which a world says that the server has accepted the file of an upload, or that the rest of the upload waits. Its page stays as
+it is, so no other screen has to come. It is in no ledger: what was expected is there, or it led elsewhere, or it is in doubt."""
 ALREADY_DONE = "already_done"
 """A reason of a successful outcome: nothing was sent now, because an earlier call under the same key had this effect."""
 DISPUTED = "disputed"

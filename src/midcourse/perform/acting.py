@@ -576,7 +576,10 @@ def _describe_unsent(step: Step, kinds: tuple[str, ...], sight: Sight) -> str:
 
 def _describe_miss(step: Step, sight: Sight) -> str:
     name = f"{step.skill} '{step.target.label}'" if step.target.label else step.skill
-    return f"{name} {describe_unmet(sight)}"
+    zones = sight.after.zones if sight.after else ()
+    rest = [zone.id for zone in zones if zone.role == "request" and zone.get(HELD_FOR) == step.skill]
+    waits = f"; the rest of it waits as {' and '.join(rest)}" if rest else ""
+    return f"{name} {describe_unmet(sight)}{waits}"
 
 
 def require_results(step: Step, outcome: Outcome) -> Outcome:

@@ -16,7 +16,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.observation import Observation, Surface, Zone
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, SIGNED_IN, Outcome, Status
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, ELSEWHERE, SIGNED_IN, UPLOADED, Outcome, Status
 from midcourse.domain.skill import Effect
 from midcourse.policy.evidence.verification import (
     Sight,
@@ -43,6 +43,7 @@ REFUSED = replace(
 )
 
 EXPECT = Expectation(checks=(TextContains(text="Thank you"),))
+UNSURE = ("unknown", ACCEPTED_BY_SERVER, "")
 ABSENT = Expectation(checks=(TextContains(text="Not ordered"),))
 
 
@@ -291,6 +292,32 @@ def test_why_the_screen_does_not_decide_it_names_each_check_and_the_sign_of_abse
         "expected the text 'Thank you': that is not to be seen",
         "the text 'Not ordered' is there, the sign that nothing was done",
     )
+
+
+@pytest.mark.parametrize(
+    ("reason", "after", "guessed", "found"),
+    [
+        (UPLOADED, REFUSED, True, ("ok", ELSEWHERE, "response")),
+        ("", REFUSED, True, ("unknown", ACCEPTED_BY_SERVER, "")),
+        (UPLOADED, REFUSED, False, ("unknown", ACCEPTED_BY_SERVER, "")),
+        (UPLOADED, replace(REFUSED, zones=(BUTTON, Zone(id="z", role="text", label="Upload failed"))), True, UNSURE),
+        (UPLOADED, FORM, True, ("ok", ELSEWHERE, "response")),
+        (UPLOADED, None, True, UNSURE),
+        (UPLOADED, replace(THANKS, surface=Surface(title="Thank you")), True, ("ok", "", "expectation")),
+    ],
+    ids=["uploaded", "not an upload", "an author's", "a new failure", "unchanged", "unseen", "shown"],
+)
+def test_an_accepted_upload_may_show_something_else_on_the_same_screen(
+    reason: str, after: Observation | None, guessed: bool, found: tuple[str, str, str]
+) -> None:
+    report = Outcome(reason=reason, evidence="response")
+    outcome = judge("irreversible", report, sight(after, absent=None), guessed=guessed)
+    assert (outcome.status, outcome.reason, outcome.evidence) == found
+
+
+def test_an_accepted_upload_does_not_outweigh_a_sign_of_absence() -> None:
+    outcome = judge("irreversible", Outcome(reason=UPLOADED, evidence="response"), sight(REFUSED), guessed=True)
+    assert (outcome.status, outcome.evidence) == ("no_effect", "absent_when")
 
 
 REFUSAL = Outcome(status="no_effect", reason="permission", detail="denied", evidence="rule", claimed=True)

@@ -9,7 +9,9 @@ import pytest
 
 from midcourse import Agent, Draft, Settings, Task
 from midcourse.domain.argument import Reference
+from midcourse.domain.expectation import Expectation, TextContains
 from midcourse.planners import Playbook, Rule
+from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.ports.world import Call
 from midcourse.testing import Approves
 from midcourse.worlds.browser import Browser
@@ -164,3 +166,64 @@ async def test_what_is_left_of_an_upload_is_shown_as_held_for_it_and_can_be_sent
         assert left.get("held_for") == "upload"
         ok(await hand.world.act(replace(hand.call("send", left), allowed=True)))
         assert uploads(site)[-1] == "POST /done"
+
+
+DIRECTLY = "const ask = file => send(file, '/put/7f3ac2')"
+NOTHING_ELSE = "const ask = file => fetch('/where', {method: 'POST', body: JSON.stringify({want: file.name})})"
+
+
+async def play(site: Site, folder: Path) -> tuple[Approves, list[str]]:
+    """Upload a list with a planner that guesses what the page then shows. Return also why it was asked for each plan."""
+    (folder / "list.csv").write_text(CONTENT)
+    approver, why = Approves(), list[str]()
+
+    async def think(context: PlanningContext) -> PlanDraft:
+        why.append(context.why)
+        if len(why) > 1:
+            return PlanDraft(verdict="done")
+        (zone,) = [zone.id for zone in context.observation.zones if zone.label == "List"]
+        path = Reference(source="file", name="list.csv")
+        expect = Expectation(checks=(TextContains(text="*boats*"),))
+        return PlanDraft(
+            steps=(Draft(zone=zone, skill="upload", arguments={"path": path}, says="Upload it", expect=expect),)
+        )
+
+    async with site.served():
+        settings = Settings.load(overrides={"home": str(folder), "step_delay_seconds": "0"})
+        agent = Agent(Browser(f"{site.url}/"), think, approver=approver, settings=settings)
+        await agent.run(Task(goal="Upload the list", files=(str(folder / "list.csv"),)))
+    return approver, why
+
+
+@pytest.mark.parametrize(
+    ("send", "ask", "told"),
+    [(PLAIN, BY_POST, ""), (FORM, BY_SOCKET, ""), (PLAIN, DIRECTLY, ""), (THEN, BY_SOCKET, "; the rest of it waits as ")],
+    ids=["after a POST", "after a message", "directly", "with a rest"],
+)
+async def test_wrong_guess_about_an_accepted_upload_is_told_to_the_planner(
+    tmp_path: Path, send: str, ask: str, told: str
+) -> None:
+    site = site_of(send, ask)
+    approver, why = await play(site, tmp_path)
+    assert [question.about for question in approver.questions] == ["approve"]
+    assert why[1].startswith("led elsewhere: upload 'List' expected the text '*boats*'; the screen is 'Berths'")
+    assert told in why[1]
+    assert uploads(site).count(f"PUT {PUT}") == 1
+
+
+@pytest.mark.parametrize(
+    ("send", "ask", "answer"),
+    [
+        (PLAIN, NOTHING_ELSE, Answer(status=201)),
+        (PLAIN, DIRECTLY, Answer(status=500)),
+        (PLAIN, DIRECTLY, Answer('{"error": "no room"}', kind="application/json")),
+    ],
+    ids=["no file", "a status of failure", "an answer of failure"],
+)
+async def test_person_is_asked_about_an_upload_whose_file_was_not_accepted(
+    tmp_path: Path, send: str, ask: str, answer: Answer
+) -> None:
+    site = site_of(send, ask)
+    site.pages[PUT] = answer
+    approver, _ = await play(site, tmp_path)
+    assert [question.about for question in approver.questions] == ["approve", "happened"]

@@ -23,6 +23,7 @@ from midcourse.domain.outcome import (
     DISPUTED,
     ELSEWHERE,
     SIGNED_IN,
+    UPLOADED,
     Evidence,
     Outcome,
 )
@@ -198,12 +199,17 @@ class Sight:
 
     @property
     def is_wrong_guess(self) -> bool:
-        """Whether nothing but the guess what would be shown speaks against the act: something else is shown, not less.
+        """Whether nothing but the guess what would be shown speaks against the act: something else is shown, not less."""
+        return not self.unchanged and self.is_only_missed
+
+    @property
+    def is_only_missed(self) -> bool:
+        """Whether what was expected is not there, and nothing else speaks against the act.
 
         On the same screen, what it names must not be there in another state, and no new words may speak of a failure. What only a
         reader can tell is no guess of names, and a sign of absence is none either.
         """
-        if self.expect is None or self.after is None or self.unchanged or self.expected is not False:
+        if self.expect is None or self.after is None or self.expected is not False:
             return False
         if needs_reader(self.expect) or self._holds(self.absent_when):
             return False
@@ -240,8 +246,10 @@ def judge(effect: Effect, report: Outcome, sight: Sight, *, guessed: bool = Fals
 
     `guessed`: a planner has named what it expected, and may not have known it. That alone is then no failure.
     """
+    uploaded = report.reason == UPLOADED
+    report = replace(report, reason="") if uploaded else report
     if effect == "irreversible":
-        return _judge_irreversible(report, sight, guessed=guessed)
+        return _judge_irreversible(report, sight, guessed=guessed, uploaded=uploaded)
     if report.status == "unknown" and sight.newly_expected:
         return replace(report, status="ok", evidence="expectation")
     if report.status == "ok" and sight.expected is False:
@@ -255,7 +263,7 @@ def judge(effect: Effect, report: Outcome, sight: Sight, *, guessed: bool = Fals
     return report
 
 
-def _judge_irreversible(report: Outcome, sight: Sight, *, guessed: bool) -> Outcome:
+def _judge_irreversible(report: Outcome, sight: Sight, *, guessed: bool, uploaded: bool) -> Outcome:
     """The outcome of an irreversible act, by default unknown. A refusal, error page or time-out is not evidence of absence.
 
     Nor is a sign of absence while the act may still be under way: verification bars it first.
@@ -271,7 +279,9 @@ def _judge_irreversible(report: Outcome, sight: Sight, *, guessed: bool) -> Outc
     is_accepted = report.status == "ok" and report.evidence == "response"
     if is_accepted and sight.is_consistent:
         return report
-    if is_accepted and guessed and sight.is_wrong_guess and _has_led_on(report, sight):
+    # The page of an upload stays, and shows the file before it leaves: that it shows nothing more is no sign of a failure.
+    led_on = sight.is_wrong_guess and _has_led_on(report, sight)
+    if is_accepted and guessed and (led_on or (uploaded and sight.is_only_missed)):
         return replace(report, reason=report.reason or ELSEWHERE, detail=describe_unmet(sight))
     if sight.absent and report.status != "unknown" and not (is_accepted and sight.absent_before):
         detail = report.detail or "the sign that nothing was done is there"

@@ -11,7 +11,7 @@ from typing import ClassVar, get_args
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation
-from midcourse.domain.outcome import ANSWERED_WITH_ERROR, Outcome
+from midcourse.domain.outcome import ANSWERED_WITH_ERROR, UPLOADED, Outcome
 from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.pictures import When
@@ -251,15 +251,24 @@ class Browser(Skills):
 
     async def _read_uploaded(self, call: Call) -> ApprovedFile | None:
         """Return the file of an upload whose page has asked where to put it, and sends it once it knows."""
+        name, content = await self._read_file(call)
+        return self._running.guard.find_file(call, name, content, self._tab.page.url)
+
+    async def _has_sent_file(self, call: Call, sent: Sequence[OutgoingRequest]) -> bool:
+        """Whether a script sent the file of this upload, and not only what prepares for it."""
+        _, content = await self._read_file(call)
+        return bool(content) and any(content in each.request.body for each in sent if not each.request.is_navigation)
+
+    async def _read_file(self, call: Call) -> tuple[str, bytes]:
+        """Return the name and content of the file of an upload, both empty if it is none or may not be read."""
         named = dict(call.arguments).get("path")
         if call.skill != UPLOAD or not isinstance(named, str) or await self._refuse_file(call):
-            return None
+            return "", b""
         path = self._find_upload(named)
         try:
-            content = await asyncio.to_thread(path.read_bytes)
+            return path.name, await asyncio.to_thread(path.read_bytes)
         except OSError:
-            return None
-        return self._running.guard.find_file(call, path.name, content, self._tab.page.url)
+            return "", b""
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
         """Return which of these values change when the page is loaded again, in a hidden tab."""
@@ -431,7 +440,9 @@ class Browser(Skills):
             )
             if call.skill == UPLOAD and guard.find_held(call) and not has_error(sent):
                 # The upload is under way, so nobody is asked whether it happened: what waits is sent or dropped next.
-                outcome = replace(outcome, status="ok", reason="", evidence="response")
+                outcome = replace(outcome, status="ok", reason=UPLOADED, evidence="response")
+            elif outcome.evidence == "response" and await self._has_sent_file(call, sent):
+                outcome = replace(outcome, reason=UPLOADED)
         elif outcome.status == "unknown" and has_error(guard.outbox.sent):
             outcome = replace(outcome, reason=ANSWERED_WITH_ERROR)
         self._incomplete = None if guard.outbox.sent else self._incomplete  # it may have waited for this
