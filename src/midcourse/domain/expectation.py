@@ -43,7 +43,10 @@ class ZoneHasState:
 
 @dataclass(frozen=True, kw_only=True)
 class TextContains:
-    """Some zone's label or text state, or the surface's title, contains this text, in which `*` stands for anything."""
+    """Some zone's label or text state, or the surface's title, contains this text, in which `*` stands for anything.
+
+    A text without capitals is also found where it is written with some.
+    """
 
     text: str
     kind: Literal["text_contains"] = "text_contains"

@@ -73,6 +73,10 @@ def sight(after: Observation | None, expect: Expectation | None = EXPECT, absent
         (TextContains(text="t*left"), True),
         (TextContains(text="left*two"), False),
         (TextContains(text="two"), True),
+        (TextContains(text="order"), True),
+        (TextContains(text="*o*der*"), True),
+        (TextContains(text="ORDER"), False),
+        (TextContains(text="Two"), False),
         (TextContains(text="Form"), True),
         (TextContains(text="shop.test"), False),
         (SurfaceMatches(pattern="Form"), True),
@@ -313,6 +317,22 @@ def test_an_accepted_upload_may_show_something_else_on_the_same_screen(
     report = Outcome(reason=reason, evidence="response")
     outcome = judge("irreversible", report, sight(after, absent=None), guessed=guessed)
     assert (outcome.status, outcome.reason, outcome.evidence) == found
+
+
+def test_a_text_in_other_letters_is_evidence_and_holds_already_likewise() -> None:
+    """A planner that is asked for 'ships' expects that, and the page writes 'Ships'."""
+    shown = replace(FORM, zones=(BUTTON, Zone(id="z", role="text", label="SHIPS")), fingerprint="shown")
+    expect = all_of(TextContains(text="*ships*"))
+    assert judge("irreversible", Outcome(), sight(shown, expect)).evidence == "expectation"
+    assert "holds already" in why_no_evidence(expect, shown)
+    unpaid = replace(FORM, zones=(Zone(id="z", role="text", label="Unpaid, not paid"),))
+    assert not holds(all_of(TextContains(text="Paid")), unpaid), "a capital is meant"
+    for named in (
+        SurfaceMatches(pattern="form"),
+        ZoneAppears(label="order"),
+        ZoneHasState(state="hint", value="TWO LEFT"),
+    ):
+        assert not holds(all_of(named), FORM), "what is named by its title, label or state is written as it is"
 
 
 def test_an_accepted_upload_does_not_outweigh_a_sign_of_absence() -> None:

@@ -197,7 +197,12 @@ async def play(site: Site, folder: Path) -> tuple[Approves, list[str]]:
 
 @pytest.mark.parametrize(
     ("send", "ask", "told"),
-    [(PLAIN, BY_POST, ""), (FORM, BY_SOCKET, ""), (PLAIN, DIRECTLY, ""), (THEN, BY_SOCKET, "; the rest of it waits as ")],
+    [
+        (PLAIN, BY_POST, ""),
+        (FORM, BY_SOCKET, ""),
+        (PLAIN, DIRECTLY, ""),
+        (THEN, BY_SOCKET, "; the rest of it waits as "),
+    ],
     ids=["after a POST", "after a message", "directly", "with a rest"],
 )
 async def test_wrong_guess_about_an_accepted_upload_is_told_to_the_planner(

@@ -60,9 +60,11 @@ def _check(check: Check, seen: Observation, before: str | None) -> bool:
                 for zone in seen.zones
             )
         case TextContains():
+            # A planner that is asked for ships expects 'ships', and the page writes 'Ships'. A capital is meant: 'Paid' is not in 'Unpaid'.
+            said = _texts(seen)
+            texts = (*said, *map(str.lower, said)) if check.text.islower() else said
             return any(
-                check.text in text or ("*" in check.text and _is_value(text, f"*{check.text}*"))
-                for text in _texts(seen)
+                check.text in text or ("*" in check.text and _is_value(text, f"*{check.text}*")) for text in texts
             )
         case SurfaceMatches():
             return any(fits_pattern(text, check.pattern) for text in (seen.surface.title, seen.surface.address))
