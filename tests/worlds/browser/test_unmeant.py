@@ -7,6 +7,7 @@ import pytest
 
 from midcourse import Agent, Draft, Settings, Task
 from midcourse.domain.result import Result
+from midcourse.expect import Expectation, TextContains
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Approves
 from midcourse.worlds import Browser
@@ -27,8 +28,8 @@ document.querySelector('#to').oninput = event => send('POST', '/suggest', {searc
 class Model:
     """Plans like a model: the zones by their labels, without `says` unless it is given."""
 
-    def __init__(self, *plans: Sequence[Draft]) -> None:
-        self.plans = plans
+    def __init__(self, *plans: Sequence[Draft], final: bool = True) -> None:
+        self.plans, self.final = plans, final
         self.whys: list[str] = []
         self.screens: list[str] = []
 
@@ -48,12 +49,26 @@ class Model:
             )
             for step in self.plans[context.version - 1]
         )
-        return PlanDraft(steps=steps, final=True)
+        return PlanDraft(steps=steps, final=self.final)
 
 
-async def run(site: Site, model: Model, home: Path, approver: Approves) -> Result:
+VIEWER = """<!doctype html><html lang=en><title>Files</title><button class=file>a.csv</button><button class=file>b.csv</button>
+<button class=file>c.csv</button><button id=order>Take it</button><button id=calm>Rename</button><a href=/else>Elsewhere</a><main>nothing</main><p></p>
+<script>const main = document.querySelector('main'), told = document.querySelector('p')
+for (const one of document.querySelectorAll('.file')) one.onclick = () => {
+  main.textContent = 'rows of ' + one.textContent
+  fetch('/files/' + one.textContent + '/checkpoints', {method: 'POST'}).then(
+    answer => told.textContent += ' stored ' + one.textContent, () => main.textContent = 'Load error ' + one.textContent)
+}
+document.querySelector('#order').onclick = () => fetch('/orders/7/place', {method: 'POST'}).catch(() => main.textContent = 'Load error')
+document.querySelector('#calm').onclick = () => told.textContent += ' renamed'
+</script></html>"""
+
+
+async def run(site: Site, model: Model, home: Path, approver: Approves, done_when: str = "") -> Result:
     settings = Settings.load(overrides={"home": str(home), "step_delay_seconds": "0"})
-    return await Agent(Browser(f"{site.url}/"), model, approver=approver, settings=settings).run(Task(goal="Go on"))
+    task = Task(goal="Go on", done_when=Expectation(checks=(TextContains(text=done_when),)) if done_when else None)
+    return await Agent(Browser(f"{site.url}/"), model, approver=approver, settings=settings).run(task)
 
 
 def make_site() -> Site:
@@ -121,3 +136,79 @@ async def test_forms_and_what_was_meant_are_asked_about(tmp_path: Path, step: Dr
         await run(site, Model([step]), tmp_path, approver)
     assert approver.questions[0].about == "approve"
     assert site.effects() == [sent]
+
+
+# --- empty requests: a page that sends one when it opens something takes a dropped one for a failure
+
+
+def make_files() -> Site:
+    answers = dict.fromkeys((*(f"/files/{name}.csv/checkpoints" for name in "abc"), "/orders/7/place"), "{}")
+    return Site({"/": VIEWER, "/else": "<title>Else</title><p>Elsewhere</p>", **answers})
+
+
+def click(label: str, says: str = "") -> Draft:
+    return Draft(zone=label, skill="click", says=says)
+
+
+async def test_empty_request_stays_unanswered_so_that_what_it_belongs_to_stays_open(tmp_path: Path) -> None:
+    site, approver = make_files(), Approves()
+    model = Model([click("a.csv")], [click("Rename"), click("Rename")], final=False)
+    async with site.served():
+        result = await run(site, model, tmp_path, approver)
+    assert (site.effects(), approver.questions, result.success) == ([], [], True)
+    assert "would send POST" in model.whys[1]
+    assert ("rows of a.csv" in model.screens[2], "renamed renamed" in model.screens[2]) == (True, True)
+    # It is listed as before, and neither click counts as what sends it.
+    assert f"request1:POST {site.url}/files/a.csv/checkpoints" in model.screens[2]
+    assert len(model.whys) == 3
+
+
+async def test_empty_request_that_the_planner_has_passed_over_does_not_contradict_done_when(tmp_path: Path) -> None:
+    site, model = make_files(), Model([click("a.csv")], [click("Rename")])
+    async with site.served():
+        result = await run(site, model, tmp_path, Approves(), done_when="renamed")
+    assert (site.effects(), result.verified, len(model.whys)) == ([], True, 2)
+
+
+async def test_of_three_empty_requests_the_oldest_is_dropped(tmp_path: Path) -> None:
+    site, model = (
+        make_files(),
+        Model([click("a.csv")], [click("b.csv")], [click("c.csv")], [click("Rename")], final=False),
+    )
+    async with site.served():
+        await run(site, model, tmp_path, Approves())
+    assert site.effects() == []
+    assert [f"request{number}:" in model.screens[-1] for number in (1, 2, 3)] == [False, True, True]
+    assert "Load error a.csv" in model.screens[-1]
+
+
+async def test_empty_request_that_stayed_can_be_sent_once_it_is_approved(tmp_path: Path) -> None:
+    site, approver = make_files(), Approves()
+    model = Model(
+        [click("a.csv")], [click("Rename")], [Draft(zone="POST ", skill="send", says="Store it")], final=False
+    )
+    async with site.served():
+        await run(site, model, tmp_path, approver)
+    assert site.effects() == ["POST /files/a.csv/checkpoints"]
+    assert [question.consequences[0].commit.address for question in approver.questions] == [
+        f"POST {site.url}/files/a.csv/checkpoints"
+    ]
+    assert "stored a.csv" in model.screens[-1]
+
+
+async def test_empty_request_is_gone_with_its_page(tmp_path: Path) -> None:
+    site, model = make_files(), Model([click("a.csv")], [click("Rename")], [click("Elsewhere")], final=False)
+    async with site.served():
+        await run(site, model, tmp_path, Approves())
+    assert site.effects() == []
+    assert "request1:" in model.screens[2]
+    assert "request1:" not in model.screens[3]
+
+
+async def test_request_that_names_an_effect_is_dropped_although_it_is_empty(tmp_path: Path) -> None:
+    site, model = make_files(), Model([click("Take it")], [click("Rename")], final=False)
+    async with site.served():
+        await run(site, model, tmp_path, Approves())
+    assert site.effects() == []
+    assert "Load error" in model.screens[2]
+    assert "request1:" not in model.screens[2]

@@ -248,6 +248,15 @@ class Background:
         parts = urlsplit(request.url)
         return bool(_REPORTS.search(f"{parts.path}?{parts.query}")) or kind_of(request) in self._idle
 
+    def is_empty(self, request: Request) -> bool:
+        """Whether a script of the page waits for the answer to a POST without a body, with no word of an effect and nothing that was entered.
+
+        It can store nothing but that it was sent, so no save of the page waits for it.
+        """
+        bare = is_of_page(request) and not request.body and not _is_beacon(request)
+        named = EFFECTS.search(urlsplit(request.url)._replace(scheme="", netloc="").geturl())
+        return bare and named is None and not self.carries_entered(request)
+
     # --- the renewal of a session
 
     def renews_session(self, request: Request) -> bool:

@@ -1,7 +1,8 @@
 """The guard of one browser: holds what a call would send until that call is allowed.
 
 If the act of a call causes a request that is held, the outcome is `would_send`, and the commit set is the held request.
-When the same call comes again and is allowed, it only releases that request. Every other act drops what is held, except `send`.
+When the same call comes again and is allowed, it only releases that request. Every other act drops what is held, except `send`,
+and except empty requests that a plan has left waiting, which some pages take for a failure of what they show.
 """
 
 import asyncio
@@ -31,6 +32,8 @@ SEND = "send"
 PAUSE_SECONDS = 0.6
 """How long after a text was typed a page may wait before it passes the text on. Most wait for 200 to 500 ms."""
 _PAUSE = 0.02
+_MOST_STAY = 2
+"""How many empty requests stay unanswered. Chromium has six connections to a host, and other requests are held, too."""
 _CHANGES = ("DELETE", "PATCH", "PUT")
 """Methods that only change something. A POST may be a query."""
 
@@ -49,6 +52,8 @@ class Guard:
         self._held: tuple[OutgoingRequest, ...] = ()
         self._left = 0
         """The command that may leave the held requests waiting, because its plan did not mean to send them."""
+        self._staying: tuple[OutgoingRequest, ...] = ()
+        """The empty requests that earlier plans have left waiting. No act drops them, and they count as the page's own."""
         self._kept: tuple[OutgoingRequest, ...] = ()
         """The requests that were held when the act under way began, and are neither released nor dropped by it."""
         self._bound: tuple[CallKey, CommitSet] | None = None
@@ -200,7 +205,8 @@ class Guard:
         if own:
             self._bound = None  # the held request is sent as it is; what was read does not bind the page that its response leads to
         elif call.skill != SEND:
-            waiting = self.outbox.waiting
+            self._staying = self._find_staying()
+            waiting = [held for held in self.outbox.waiting if held not in self._staying]
             self.outbox.drop([held for held in waiting if not self.find_cause(held)])
             if self._held_call:
                 self.outbox.drop([held for held in waiting if self.find_cause(held)], cause=self._held_call[0])
@@ -208,6 +214,14 @@ class Guard:
             self._held_call, self._held, self._left, self._typed = None, (), 0, None
         self._kept = tuple(held for held in self.outbox.waiting if held not in own)
         return own
+
+    def _find_staying(self) -> tuple[OutgoingRequest, ...]:
+        """The latest empty requests that plans have left waiting.
+
+        Dropped, they fail like a network: a page that sends one when it opens something would show an error in its place.
+        """
+        left = [held for held in self._held if self._left and self.outbox.background.is_empty(held.request)]
+        return tuple(each for each in (*self._staying, *left) if each.waits)[-_MOST_STAY:]
 
     def answer_repeat(self, call: Call) -> Outcome | None:
         """Return the outcome for a call that comes again and cannot release anything. Nothing is repeated or dropped.
