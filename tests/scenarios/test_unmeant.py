@@ -19,11 +19,13 @@ from midcourse.testing import Approves
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 from tests.scenarios.stage import AGAIN, FunctionPlanner, Played, Stage, plan
 
-LAYOUT, TICKET = "PUT http://desk/layout", "DELETE http://desk/tickets/17"
+LAYOUT, TICKET, SUGGEST = "PUT http://desk/layout", "DELETE http://desk/tickets/17", "POST http://desk/suggest"
 REPORTS, DELETE = Draft(zone="reports", skill="click", transition=False), Draft(zone="delete", skill="click")
 GONE = Expectation(checks=(TextContains(text="1 ticket left"),))
 SEND = Draft(zone="request1", skill="send", says="Delete the ticket", expect=GONE)
 DONE = PlanDraft(verdict="done")
+TYPE = Draft(zone="to", skill="type", arguments={"text": "ada"})
+READ = Draft(zone="text", skill="read")
 
 
 class Desk(BaseWorld):
@@ -44,12 +46,23 @@ class Desk(BaseWorld):
             "Desk",
             Zone(id="reports", role="button", label="Reports"),
             Zone(id="delete", role="button", label="Delete"),
+            Zone(id="to", role="textbox", label="To"),
             Zone(id="text", role="text", label=f"{2 - self.sent.count(TICKET)} ticket left, {len(self.clicks)} clicks"),
             *([request] if self.waiting else []),
         )
 
     @skill(commit_set="read_click")
     def click(self, zone: Zone) -> None: ...
+
+    @skill(commit_set="read_typing")
+    def type(self, zone: Zone, text: str) -> None: ...
+
+    @skill(effect="read")
+    def read(self, zone: Zone) -> Outcome:
+        return Outcome(data=(("text", zone.label),))
+
+    def read_typing(self, zone: Zone, text: str) -> CommitSet:
+        return self.read_click(zone)
 
     def read_click(self, zone: Zone) -> CommitSet:
         return CommitSet(address=self.waiting, values=(("clicks", len(self.clicks)),))
@@ -60,13 +73,13 @@ class Desk(BaseWorld):
         return Outcome(evidence="response")
 
     async def act(self, call: Call) -> Outcome:
-        if call.skill != "click":
+        if call.skill not in ("click", "type"):
             return await super().act(call)
         if call.allowed and self.waiting:
             self._release()
             return Outcome(evidence="response")
         self.clicks.append(call.zone)
-        self.waiting = TICKET if call.zone == "delete" else LAYOUT
+        self.waiting = {"delete": TICKET, "to": SUGGEST}.get(call.zone, LAYOUT)
         unsent = list_kinds(CommitSet(address=self.waiting)) if call.unmeant and self._waits else ()
         return Outcome(status="no_effect", reason="would_send", unsent=unsent)
 
@@ -148,6 +161,47 @@ async def test_after_it_was_sent_once_steps_that_send_it_ask() -> None:
     assert len(approver.questions) == 2
     assert approver.questions[1].consequences[0].skill == "click"
     assert desk.sent == [LAYOUT, LAYOUT]
+
+
+async def test_a_plan_goes_on_after_a_step_that_only_fills_in_and_the_next_plan_is_told() -> None:
+    desk = Desk()
+    played, approver = await play(desk, plan(TYPE, READ, AGAIN), DONE)
+    assert (desk.sent, approver.questions, desk.clicks) == ([], [], ["to"])
+    assert [(step.skill, step.unsent) for step in played.contexts[1].completed] == [("type", True), ("read", False)]
+    assert (len(played.contexts), played.result.success) == (2, True)
+
+
+async def test_a_plan_goes_on_to_a_step_that_asks_and_is_final_after_it() -> None:
+    desk = Desk()
+    meant = replace(DELETE, says="Delete it")
+    played, approver = await play(desk, plan(TYPE, meant, final=True), DONE)
+    assert [question.consequences[0].commit.address for question in approver.questions] == [TICKET]
+    assert (desk.sent, len(played.contexts), played.result.success) == ([TICKET], 1, True)
+
+
+async def test_a_final_plan_that_sends_nothing_tells_at_its_end_what_it_went_on_without() -> None:
+    desk = Desk()
+    played, _ = await play(desk, plan(TYPE, READ, final=True), DONE)
+    assert [context.why for context in played.contexts[1:]] == [
+        f"not sent: type 'To' would send {SUGGEST}; it waits as request1"
+    ]
+
+
+async def test_a_click_ends_the_plan_and_the_line_says_what_of_it_is_not_done() -> None:
+    desk = Desk()
+    played, _ = await play(desk, plan(REPORTS, TYPE, Draft(zone="delete", skill="click"), final=True), DONE)
+    assert desk.clicks == ["reports"]
+    assert played.contexts[1].why == (
+        f"not sent: click 'Reports' would send {LAYOUT}; it waits as request1; not done: type 'To'; click 'Delete'"
+    )
+
+
+async def test_what_was_left_beside_a_text_is_told_again_beside_a_click() -> None:
+    """A GraphQL server has one address for suggestions and for deletions."""
+    desk = Desk()
+    same = replace(TYPE, zone="delete")
+    played, _ = await play(desk, plan(same, READ, AGAIN), plan(DELETE, final=True), DONE)
+    assert played.contexts[2].why == f"not sent: click 'Delete' would send {TICKET}; it waits as request1"
 
 
 @pytest.mark.parametrize("case", ["says", "a navigation", "fixed plan", "a rule asks"])

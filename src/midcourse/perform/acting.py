@@ -38,7 +38,7 @@ from midcourse.policy.evidence.verification import Sight, describe, describe_unm
 from midcourse.policy.grounding import find_again, find_named, list_like
 from midcourse.policy.identity import results_digest
 from midcourse.policy.spelling import describe_unknown
-from midcourse.policy.unsent import list_kinds
+from midcourse.policy.unsent import NOT_FOR_SENDING, list_kinds
 from midcourse.ports.abilities import offers
 from midcourse.ports.planner import Given
 from midcourse.ports.world import UNSENT, WOULD_CHANGE, WOULD_PASS_ON, WOULD_SEND
@@ -447,9 +447,13 @@ class ActAttempt:
         guessed = self.command.guessed and not given and (step.probe is None or step.effect != "irreversible")
         outcome = require_results(step, judge(step.effect, report, sight, guessed=guessed))
         unmet = _describe_miss(step, sight) if guessed and outcome.status == "ok" and sight.expected is False else ""
-        if report.unsent and (sight.expected is False or not await self._was_told(report.unsent)):
+        if report.unsent and (sight.expected is False or await self._must_tell(report.unsent)):
             # That it shows nothing yet is no failure: what would have shown it waits.
+            rest = "; ".join(_name_step(each) for each in await self._list_rest())
             outcome, unmet = report, _describe_unsent(step, report.unsent, sight)
+            unmet += f"; not done: {rest}" if rest else ""
+        elif self.command.guessed and outcome.status == "ok" and not unmet:
+            unmet = await self._describe_passed_over(sight)
         lesson = find_lesson_key(ports, step, self.before, outcome)
         await self._write_ledger(outcome, lesson)
         lost = isinstance(found.seen, Unseen) and found.seen.reason == "world_lost"
@@ -473,11 +477,56 @@ class ActAttempt:
             spent=spent,
         )
 
-    async def _was_told(self, kinds: tuple[str, ...]) -> bool:
-        """Whether the planner knows of each of these kinds that the page sends it, since an earlier step has left one waiting."""
-        entries = (await self.ports.refresh_history()).entries
-        earlier = (entry.outcome.unsent for entry in entries if entry.outcome and entry.command != self.command.id)
-        return set(kinds) <= {kind for unsent in earlier for kind in unsent}
+    async def _must_tell(self, kinds: tuple[str, ...]) -> bool:
+        """Whether the planner is told now that something waits, instead of with its next plan. That takes another plan."""
+        if self.step.skill in NOT_FOR_SENDING and await self._list_rest():
+            return False
+        return not await self._was_told(kinds, self.step.skill)
+
+    async def _was_told(self, kinds: tuple[str, ...], skill: str) -> bool:
+        """Whether the planner knows of each of these kinds that the page sends it, since an earlier step has left one waiting.
+
+        It knows nothing yet of what this plan went on without. And what a page sends beside a text may be another thing beside a click.
+        """
+        told: set[str] = set()
+        for entry in (await self.ports.refresh_history()).entries:
+            if not entry.outcome or not entry.outcome.unsent or entry.command == self.command.id:
+                continue
+            step = await self._load_step_of(entry)
+            beside = step is not None and step.skill in NOT_FOR_SENDING
+            if not beside or (skill in NOT_FOR_SENDING and entry.version != self.planned.version):
+                told.update(entry.outcome.unsent)
+        return set(kinds) <= told
+
+    async def _list_rest(self) -> tuple[Step, ...]:
+        """The steps of the plan that follow this one."""
+        plan, _ = await self._load_origin()
+        return tuple(step for step in plan.steps[self.planned.index + 1 :] if step.zone != REPLAN)
+
+    async def _describe_passed_over(self, sight: Sight) -> str:
+        """At the end of a final plan: what it went on without, since no other plan would tell.
+
+        Not if something was sent since, which a person was asked about with all its values.
+        """
+        plan, _ = await self._load_origin()
+        if not plan.final or self.planned.index < len(plan.steps) - 1:
+            return ""
+        passed: list[LedgerEntry] = []
+        for entry in (*(await self.ports.refresh_history()).entries, self.entry):
+            if entry.consequence and entry.dispatched_at is not None:
+                passed.clear()
+            elif entry.version == plan.version and entry.outcome and entry.outcome.unsent:
+                passed.append(entry)
+        for entry in reversed(passed):
+            step = plan.steps[entry.index]
+            kinds = entry.outcome.unsent if entry.outcome else ()
+            if step.skill in NOT_FOR_SENDING and not await self._was_told(kinds, step.skill):
+                return _describe_unsent(step, kinds, sight)
+        return ""
+
+    async def _load_step_of(self, entry: LedgerEntry) -> Step | None:
+        plan = await self.ports.store.plan(self.ports.run_id, entry.version)
+        return plan.steps[entry.index] if plan and entry.index < len(plan.steps) else None
 
     # --- what is recorded and reported
 
@@ -563,9 +612,13 @@ def _is_unsent(outcome: Outcome | None) -> bool:
     return outcome is not None and outcome.status == "no_effect" and bool(outcome.evidence)
 
 
+def _name_step(step: Step) -> str:
+    return f"{step.skill} '{step.target.label}'" if step.target.label else step.skill
+
+
 def _describe_unsent(step: Step, kinds: tuple[str, ...], sight: Sight) -> str:
     """What the step would have sent, by the zones of the requests that wait for it."""
-    name = f"{step.skill} '{step.target.label}'" if step.target.label else step.skill
+    name = _name_step(step)
     zones = sight.after.zones if sight.after else ()
     waiting = [zone for zone in zones if zone.role == "request" and zone.get(HELD_FOR)]
     if not waiting:
@@ -575,11 +628,10 @@ def _describe_unsent(step: Step, kinds: tuple[str, ...], sight: Sight) -> str:
 
 
 def _describe_miss(step: Step, sight: Sight) -> str:
-    name = f"{step.skill} '{step.target.label}'" if step.target.label else step.skill
     zones = sight.after.zones if sight.after else ()
     rest = [zone.id for zone in zones if zone.role == "request" and zone.get(HELD_FOR) == step.skill]
     waits = f"; the rest of it waits as {' and '.join(rest)}" if rest else ""
-    return f"{name} {describe_unmet(sight)}{waits}"
+    return f"{_name_step(step)} {describe_unmet(sight)}{waits}"
 
 
 def require_results(step: Step, outcome: Outcome) -> Outcome:

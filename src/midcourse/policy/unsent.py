@@ -9,6 +9,9 @@ _NUMBERED = re.compile(r"^(\d+): ")
 _OPERATIONS = frozenset({"action", "cmd", "command", "method", "op", "operation", "operationname"})
 """Names of values that say what a request does, where all requests go to one address."""
 
+NOT_FOR_SENDING = frozenset({"close_tab", "go_back", "hover", "navigate", "scroll", "switch_tab", "type"})
+"""Skills that go somewhere, read, or fill in a field. What a page would send beside them is its own business, so their plan goes on."""
+
 
 def list_kinds(commit: CommitSet) -> tuple[str, ...]:
     """List what kinds of requests it would send: method, origin and path without ids, and the name of the operation if there is one.

@@ -45,7 +45,8 @@ class Model:
                 skill=step.skill,
                 arguments=step.arguments,
                 says=step.says,
-                transition=False,
+                transition=bool(step.transition),
+                on=step.on,
             )
             for step in self.plans[context.version - 1]
         )
@@ -212,3 +213,22 @@ async def test_request_that_names_an_effect_is_dropped_although_it_is_empty(tmp_
     assert site.effects() == []
     assert "Load error" in model.screens[2]
     assert "request1:" not in model.screens[2]
+
+
+# --- steps that are not for sending: their plan goes on
+
+
+async def test_plan_goes_on_after_going_back_from_a_page_that_releases_its_lock(tmp_path: Path) -> None:
+    listed = "<!doctype html><title>List</title><a href=/edit>Article</a><button onclick='document.title = \"Opened\"'>Next</button>"
+    editor = """<!doctype html><title>Editor</title><p>Text</p><script>addEventListener('pagehide', () => {
+      const form = new FormData(); form.set('token', 'abc'); navigator.sendBeacon('/lock/release', form) })</script>"""
+    site, approver = Site({"/": listed, "/edit": editor, "/lock/release": "{}"}), Approves()
+    back = Draft(skill="go_back", transition=True)
+    following = Draft(zone="button:Next", skill="click", on="*", transition=True)
+    model = Model([Draft(zone="Article", skill="click", transition=True)], [back, following], final=False)
+    async with site.served():
+        result = await run(site, model, tmp_path, approver)
+    assert (site.effects(), approver.questions, result.success) == ([], [], True)
+    assert [step.skill for step in result.completed if step.unsent] == ["go_back"]
+    assert [why for why in model.whys if why.startswith("not ")] == []
+    assert len(model.whys) == 3
