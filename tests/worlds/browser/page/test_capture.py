@@ -411,6 +411,26 @@ async def test_covered_elements_are_marked(visitor: Visitor):
     assert covered == {"Page": None, "Behind": True, "In frame": True, "Cookies": None, "Accept": None}
 
 
+CUT = "position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip: rect(0, 0, 0, 0); white-space: nowrap"
+
+
+@pytest.mark.parametrize("around", ["", "<div style='height: 3000px'></div>"], ids=["in view", "below"])
+async def test_control_for_screen_readers_is_marked_as_covered_since_it_cannot_be_clicked(
+    visitor: Visitor, around: str
+):
+    await visitor.visit(
+        f"""{around}<main><form><input aria-label=Term><div style='{CUT}'><input type=submit value=Search><input aria-label=Hidden></div></form>
+        <a href=/x style='{CUT}'>Skip</a><div style='{CUT}'>Results</div><button>Free</button>
+        <div style='{CUT}; clip: auto'><button style='position: fixed; left: 300px; top: 5px'>Shown</button></div></main>"""
+    )
+    zones = [zone for zone in (await visitor.see()).zones if zone.role != "page"]
+    covered = {zone.label: zone.get("covered") for zone in zones if zone.label}
+    assert {label for label, is_so in covered.items() if is_so} == {"Search", "Skip"}
+    assert covered.keys() >= {"Term", "Hidden", "Results", "Free", "Shown"}
+    outcome = await visitor.on("Search", "click")
+    assert outcome.reason == "covered"
+
+
 async def test_element_below_the_fold_of_a_dialog_is_not_covered(visitor: Visitor):
     buttons = "".join(f"<button style='display: block; height: 50px'>{i}</button>" for i in range(9))
     await visitor.visit(

@@ -5,7 +5,7 @@ globalThis.midcourse ??= {};
   const ADVERT_WORDS = /(^|[\s_-])(ads?|adsbygoogle|advert\w*|sponsored|google_ads\w*)($|[\s_-])/i;
   const DRAWN = { visibilityProperty: true };
   const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, isPlain, eachChild, textOf, hasOwnText, ownText, referencedText, nameOf, roleOf, isClickable, statesOf } = midcourse;
-  const { labelFor, measure, isDrawn, boxOf, cornerOf, isOnPage, isInView, isOverlaid, isScrolledAway } = midcourse;
+  const { labelFor, measure, isDrawn, boxOf, cornerOf, isOnPage, isCutOff, isInView, isOverlaid, isScrolledAway } = midcourse;
 
   // --- ids: of elements while they exist, of frames as frames.py assigns them
 
@@ -97,11 +97,11 @@ globalThis.midcourse ??= {};
 
   // --- the walk. `it` holds what is known about an element. Children inherit:
   // within: the name of its group; table, row: the state of the table around it; cell: where it is in that table, or 0; sort: the order of its column; marks: what classes call the item around it; emitted: its text has been emitted; inline: its text is part of an emitted block; named: it is
-  // inside a control; pointed: an ancestor has the hand cursor; advert; inert; off: its fieldset is disabled; shadowed: it is
+  // inside a control; cut: it is cut off, for screen readers only; pointed: an ancestor has the hand cursor; advert; inert; off: its fieldset is disabled; shadowed: it is
   // in a shadow root. Of the element alone: tag; has: the names of its attributes; aria: it has ARIA attributes or a role;
   // drawn: it is not invisible; plain: it contains nothing but text.
 
-  const NOTHING = { within: '', emitted: false, inline: false, named: false, pointed: false, advert: false, inert: false, off: false, shadowed: false, table: null, row: null, cell: 0, sort: '', marks: null, tag: '', has: [], aria: false, drawn: true, plain: false };
+  const NOTHING = { within: '', emitted: false, inline: false, named: false, cut: false, pointed: false, advert: false, inert: false, off: false, shadowed: false, table: null, row: null, cell: 0, sort: '', marks: null, tag: '', has: [], aria: false, drawn: true, plain: false };
   const LEAVES = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'IMG']);
   let zones = {};
   let modal = null;
@@ -167,6 +167,15 @@ globalThis.midcourse ??= {};
     if (state.selected === undefined && !state.checked) state.marked = it.marks.words;
   };
 
+  const ONLY_CLICKED = new Set(['button', 'link', 'menuitem', 'tab', 'clickable']); // a field is used by the keyboard, too
+
+  // What covers it is what it is in, so `isOverlaid` does not see it. A fixed element may be shown although it is inside.
+  const isOutOfReach = (element, role, around, { x, y, width, height }) => {
+    if (!ONLY_CLICKED.has(role) || !(around.cut || ((width <= 1 || height <= 1) && isCutOff(getComputedStyle(element))))) return false;
+    const hit = midcourse.deepest(x + width / 2, y + height / 2);
+    return hit === null || !midcourse.isTouchedBy(hit, element);
+  };
+
   const emit = (element, role, label, around, state) => {
     const place = boxOf(element);
     const { x, y, width, height } = place;
@@ -175,7 +184,7 @@ globalThis.midcourse ??= {};
     if (overlaid && isOverlaid(element, x, y, width, height)) {
       if (isScrolledAway(element, x + width / 2, y + height / 2)) isSeen = false;
       else state.covered = true;
-    }
+    } else if (isOutOfReach(element, role, around, place)) state.covered = true;
     if (around.within && around.within !== label) state.within = around.within;
     if (!around.advert) midcourse.print(role, label, state, midcourse.isRestless(element));
     const box = [Math.round(x), Math.round(y), Math.round(width), Math.round(height)];
@@ -305,6 +314,7 @@ globalThis.midcourse ??= {};
     const style = getComputedStyle(element);
     if (style.display === 'none') return;
     it.drawn = style.visibility === 'visible';
+    it.cut ||= isCutOff(style);
     if (!it.named) {
       const pointed = !it.pointed && style.cursor === 'pointer';
       it.pointed ||= pointed;

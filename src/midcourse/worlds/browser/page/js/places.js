@@ -59,6 +59,10 @@ globalThis.midcourse ??= {};
     return right > 0 && bottom > 0;
   };
 
+  // Whether only screen readers are given what is inside: pages cut it to a point, also where a wrapper has the box and its button another.
+  const isCutOff = ({ position, overflowX, overflowY, width, height }) =>
+    (position === 'absolute' || position === 'fixed') && overflowX !== 'visible' && overflowY !== 'visible' && (parseFloat(width) <= 1 || parseFloat(height) <= 1);
+
   const isInView = (x, y, width, height) => y + height > 0 && x + width > 0 && y < view.height && x < view.width;
 
   // The kind of overlay at this point: 'fixed', 'absolute' (it scrolls with the page) or ''.
@@ -102,5 +106,5 @@ globalThis.midcourse ??= {};
     return PLACES.map(layerAt);
   };
 
-  Object.assign(midcourse, { labelFor, measure, isDrawn, drawnBy, boxOf, cornerOf, isOnPage, isInView, isOverlaid, isScrolledAway, beginPlaces });
+  Object.assign(midcourse, { labelFor, measure, isDrawn, drawnBy, boxOf, cornerOf, isOnPage, isCutOff, isInView, isOverlaid, isScrolledAway, beginPlaces });
 })();
