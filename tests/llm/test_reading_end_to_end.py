@@ -19,7 +19,7 @@ from tests.pages import Pages, serve_pages
 pytestmark = pytest.mark.slow
 
 _CLAUSES = " ".join(f"Clause {number} of the contract is without effect." for number in range(60))
-PARAGRAPH = f"{_CLAUSES[:2600]} Objections are to be raised within 21 days."
+PARAGRAPH = f"{_CLAUSES[:2600].strip()} Objections are to be raised within 21 days."
 ARTICLE = [f"In the year {1800 + number} the mill was rebuilt, and {number} looms stood idle." for number in range(150)]
 MONTHS = ["Jan", "Feb", "Mar"]
 ROWS = [(f"Customer {number}", *(str(number * 7 + month) for month in range(3))) for number in range(60)]
