@@ -131,7 +131,7 @@ def test_a_line_hides_nothing(text: str):
 # --- labels
 
 
-@pytest.mark.parametrize(("role", "shown"), [("text", 300), ("alert", 1649)])
+@pytest.mark.parametrize(("role", "shown"), [("text", 1649), ("button", 300), ("alert", 1649)])
 def test_a_label_that_is_cut_says_so(role: str, shown: int):
     said = "x" * 1649
     screen = make_screen(Zone(id="e1", role=role, label=said))
