@@ -29,7 +29,8 @@ SLOW_MACHINE = ["--timeout-action", "30000"]
 async def run(job: dict[str, Any]) -> End:
     words = [*OPTIONS, *SLOW_MACHINE, "--secrets", job["secrets_file"], "--executable-path", job["chromium"]]
     server = StdioTransport(job["node"], [f"{job['packages']}/@playwright/mcp/cli.js", *words], cwd=job["folder"])
-    browser = MCPToolset(server, init_timeout=120)  # a slow machine is not what is compared
+    # A slow machine is not what is compared, and by default the second error of a tool in a row ends the run.
+    browser = MCPToolset(server, init_timeout=120, max_retries=10)
     client = AsyncOpenAI(base_url=job["model"], api_key="none", timeout=PATIENCE)
     model = OpenAIChatModel("gpt-4.1", provider=OpenAIProvider(openai_client=client))
     agent = Agent(
