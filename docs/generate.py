@@ -87,7 +87,7 @@ Written by `python docs/generate.py` from the skills of the [browser world](brow
 If a skill of any class causes a request with an unsafe method, the browser holds this request until it is allowed. The step then becomes
 irreversible, and the question shows [exactly that request](../design/0007-unsafe-requests-of-the-browser-need-approval.md).
 
-A planning model is shown 300 characters of a text on the screen, and the length of a longer one. What `read` or another skill returns is
+A planning model is shown texts on the screen whole as long as they are few, otherwise their first 300 characters and their length. What `read` or another skill returns is
 shown whole as long as there is [room](../design/0043-results-stay-whole-in-the-ledger.md), and `read_more`, which no world needs to have, shows the rest. Up to 200,000 characters are kept.
 
 {skills}
