@@ -329,7 +329,7 @@ class Skills(BaseWorld):
             return {"text": text}
         path = Path(text)
         try:
-            return {"text": await asyncio.to_thread(read_file_text, path), "path": text}
+            return {"text": await asyncio.to_thread(read_file_text, path)}
         except FileUnreadable as trouble:
             return failed(trouble.reason, str(trouble))
         except OSError as problem:
