@@ -67,6 +67,8 @@ def list_ids(zones: Iterable[Zone]) -> str:
 
 # --- zones of screens that were not seen yet
 
+_KIN = (frozenset(["button", "clickable", "link", "menuitem", "tab"]), frozenset(["combobox", "searchbox", "textbox"]))
+"""Roles of things that are used alike."""
 _NAME = re.compile(r"([a-z][a-z0-9_-]*):(\S.*)", re.DOTALL)
 
 
@@ -102,7 +104,12 @@ def find_named(zone: str, on: str, then: Surface, left: Observation, now: Observ
 
 
 def _list_named(role: str, label: str, seen: Observation) -> list[Zone]:
-    alike = [zone for zone in seen.zones if zone.role == role != REQUEST]
-    alike = [zone for zone in alike if zone.get("covered") is not True] or alike
-    same = [zone for zone in alike if zone.label == label]
-    return same or [zone for zone in alike if "*" in label and fits_pattern(zone.label, label)]
+    """The zones with this name. Whether it will be a link or a button nobody can know before: if there is none, the other counts."""
+    kin = next((roles for roles in _KIN if role in roles), frozenset([role])) - {role}
+    for roles in ({role}, kin):
+        alike = [zone for zone in seen.zones if zone.role in roles and zone.role != REQUEST]
+        alike = [zone for zone in alike if zone.get("covered") is not True] or alike
+        same = [zone for zone in alike if zone.label == label]
+        if found := same or [zone for zone in alike if "*" in label and fits_pattern(zone.label, label)]:
+            return found
+    return []
