@@ -319,24 +319,6 @@ def test_an_accepted_upload_may_show_something_else_on_the_same_screen(
     assert (outcome.status, outcome.reason, outcome.evidence) == found
 
 
-@pytest.mark.parametrize(
-    ("label", "guessed", "found"),
-    [
-        ("receipt.txt, 68 B", True, ("ok", "", "response")),
-        ("receipt.txt, 68 B", False, UNSURE),
-        ("receipt.txt: Upload failed", True, UNSURE),
-    ],
-)
-def test_an_accepted_upload_may_have_been_expected_to_show_what_its_page_showed_before(
-    label: str, guessed: bool, found: tuple[str, str, str]
-) -> None:
-    before = replace(FORM, zones=(BUTTON, Zone(id="z", role="text", label="Uploading receipt.txt")))
-    after = replace(FORM, zones=(BUTTON, Zone(id="z", role="text", label=label)), fingerprint="after")
-    seen = Sight(before=before, after=after, expect=all_of(TextContains(text="receipt.txt")), absent_when=None)
-    outcome = judge("irreversible", Outcome(reason=UPLOADED, evidence="response"), seen, guessed=guessed)
-    assert (outcome.status, outcome.reason, outcome.evidence) == found
-
-
 def test_a_text_in_other_letters_is_evidence_and_holds_already_likewise() -> None:
     """A planner that is asked for 'ships' expects that, and the page writes 'Ships'."""
     shown = replace(FORM, zones=(BUTTON, Zone(id="z", role="text", label="SHIPS")), fingerprint="shown")

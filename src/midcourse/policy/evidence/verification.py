@@ -285,10 +285,6 @@ def _judge_irreversible(report: Outcome, sight: Sight, *, guessed: bool, uploade
     led_on = sight.is_wrong_guess and _has_led_on(report, sight)
     if is_accepted and guessed and (led_on or (uploaded and sight.is_only_missed)):
         return replace(report, reason=report.reason or ELSEWHERE, detail=describe_unmet(sight))
-    # It names the file, so what a planner expects is often there as soon as the file is chosen.
-    stale = sight.expected is True and sight.after is not None and not has_new_failure(sight.before, sight.after)
-    if is_accepted and guessed and uploaded and stale and not sight.absent:
-        return report
     if sight.absent and report.status != "unknown" and not (is_accepted and sight.absent_before):
         detail = report.detail or "the sign that nothing was done is there"
         return replace(report, status="no_effect", reason="no_effect", detail=detail, evidence="absent_when")

@@ -134,12 +134,16 @@ async def test_an_answer_to_a_script_is_evidence_if_it_and_the_page_say_no_failu
 
 FILLING = """<label>To <input oninput="fetch('/look-up', {method: 'POST', body: this.value})"></label><label>Note <input></label>"""
 SENDING = FILLING.replace("oninput", "onkeydown")
+MARKED = "<label>Amount <input type=number value=64.80></label>"
+MARKS_LATER = FILLING.replace("})", "}).then(() => this.setAttribute('aria-invalid', true))")
 
 
 @pytest.mark.parametrize(
     ("body", "status", "says", "evidence", "reason"),
     [
         (FILLING, 200, '{"found": ["ann@example.org"]}', "response", ""),
+        (FILLING + MARKED, 200, '{"found": ["ann@example.org"]}', "response", ""),
+        (MARKS_LATER, 200, '{"found": ["ann@example.org"]}', "", ""),
         (FILLING, 200, '{"error": "sign in"}', "", ""),
         (FILLING, 500, "oops", "", ANSWERED_WITH_ERROR),
         (SENDING, 200, '{"found": ["ann@example.org"]}', "", ""),
@@ -154,7 +158,7 @@ async def test_a_form_that_is_only_filled_in_stays_without_speaking_against_its_
     ok(await hand.do("navigate", url=f"{site.url}/form"))
     site.forget()
     to = await hand.zone("To")
-    typing = body is FILLING
+    typing = body is not SENDING
     call = hand.call("type", to, text="a") if typing else hand.call("press", to, keys="Enter")
     assert (await hand.world.act(call)).reason == ("would_pass_on" if typing else "would_send")
     await hand.world.commit_set(call)

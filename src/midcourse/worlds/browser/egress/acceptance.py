@@ -6,7 +6,7 @@ in this module), the outcome stays unknown.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -98,9 +98,11 @@ def _is_accepted(
         return False
     if not all(_is_good_response(each) for each in unsafe):
         return False
-    if sign_ins.asks(before.scene, after.scene) or _shows_refusal(after):
-        return False
     stays = fills_in and not any(each.request.is_navigation for each in unsafe)
+    # Another field of the same form may be marked all the while, as a number that its step does not fit.
+    marked = {zone.label for zone in before.scene.zones if stays and zone.get("invalid")}
+    if sign_ins.asks(before.scene, after.scene) or _shows_refusal(after, marked):
+        return False
     return (stays or not _still_shows_form(unsafe, before, after)) and not _has_new_failures(before.scene, after.scene)
 
 
@@ -159,16 +161,16 @@ def _is_refusal(name: str, value: object) -> bool:
     return name in ("detail", "message", "reason", "title") and isinstance(value, str) and bool(FAILURE.search(value))
 
 
-def _shows_refusal(after: Shown) -> bool:
-    """Whether the page is an error, marks a field as invalid, or is written in a language that `_READ` does not list."""
+def _shows_refusal(after: Shown, marked: Collection[str]) -> bool:
+    """Whether the page is an error, marks a field as invalid that was not `marked`, or is written in a language that `_READ` does not list."""
     page = next((zone for zone in after.scene.zones if zone.id == "page"), None)
     status = page.get("status") if page else None
     if page is None or not isinstance(status, int) or not 200 <= status < 400:
         return True
     if any(page.get(problem) for problem in ("error", "crashed", "silent")):
         return True
-    marked = any(zone.get("invalid") for zone in after.scene.zones)
-    return marked or any(each.language and each.language not in _READ for each in after.pages[:1])
+    refuses = any(zone.get("invalid") and zone.label not in marked for zone in after.scene.zones)
+    return refuses or any(each.language and each.language not in _READ for each in after.pages[:1])
 
 
 def _still_shows_form(sent: Sequence[OutgoingRequest], before: Shown, after: Shown) -> bool:
