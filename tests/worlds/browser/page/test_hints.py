@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
         ("<button data-tooltip='Refresh all'></button>", "Refresh all"),
         ("<button data-testid=DeleteForeverOutlinedIcon></button>", "DeleteForeverOutlined"),
         ("<button data-testid=4rJtHOKafVsATsVifi7oZ></button>", None),
+        ("<button data-testid=sUx640zLewkpD81_qcnlm></button>", None),
         ("<button id=compose-button></button>", "compose-button"),
         ("<button id=rcmbtn107></button>", None),
         ("<button><img src='data:image/png;base64,AAAA' width=9 height=9></button>", None),

@@ -150,7 +150,7 @@ globalThis.midcourse ??= {};
     return '';
   };
 
-  const RANDOM = /^(?=[\w-]{16,}$)(?=.*[a-z])(?=.*([A-Z]{2}|[a-z]\d[a-z]))/; // an id that was drawn, which says nothing
+  const RANDOM = /^(?=[\w-]{16,}$)(?=.*[a-z])(?=.*([A-Z]{2}|[a-z]\d+[A-Za-z]))/; // an id that was drawn, which says nothing
 
   const hintOf = (element, role, it) => {
     const hint = guess(element, role, it);
