@@ -60,3 +60,16 @@ FULL: dict[str, dict[str, Any]] = {
 def answer_type(role: str) -> type[BaseModel]:
     row = next(row for row in ROLES.values() if row.name == role)
     return getattr(import_module(f"midcourse.llm.roles.{role}"), row.answer)
+
+
+def write_pairs(value: Any) -> Any:
+    """Write names and values as a model does."""
+    match value:
+        case {"name": str(name), "value": str(text), **rest} if not rest:
+            return f"{name}={text}"
+        case dict():
+            return {name: write_pairs(each) for name, each in value.items()}
+        case list():
+            return [write_pairs(each) for each in value]
+        case _:
+            return value

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -51,7 +50,7 @@ from midcourse.ports.verifier import Claim
 from midcourse.testing.conformance import reflector
 from midcourse.testing.conformance.detour import CONTEXTS, GOAL
 from midcourse.testing.conformance.monitor import FAILED, PRESSED, PROPOSED, STRANGE, UNSEEN
-from tests.llm.full_answers import answer_type
+from tests.llm.full_answers import answer_type, write_pairs
 from tests.llm.situations import (
     BEHIND_DIALOG,
     BROWSER,
@@ -231,19 +230,6 @@ def test_an_example_is_an_answer_that_would_be_taken(role: str):
         answer = answer_type(role).model_validate(example)
         assert write_pairs(json.loads(answer.model_dump_json(exclude_unset=True, by_alias=True))) == example
         Draft202012Validator(compact_schema(answer_type(role).model_json_schema())).validate(example)
-
-
-def write_pairs(value: Any) -> Any:
-    """Write names and values as a model does."""
-    match value:
-        case {"name": str(name), "value": str(text), **rest} if not rest:
-            return f"{name}={text}"
-        case dict():
-            return {name: write_pairs(each) for name, each in value.items()}
-        case list():
-            return [write_pairs(each) for each in value]
-        case _:
-            return value
 
 
 # --- what strangers write stays what it is

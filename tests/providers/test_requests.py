@@ -25,7 +25,7 @@ from midcourse.llm.prompt.template import Prompt
 from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.policy.plan.horizon import Scope, resolve
 from midcourse.ports.planner import PlanningContext
-from tests.llm.full_answers import FULL, answer_type
+from tests.llm.full_answers import FULL, answer_type, write_pairs
 from tests.providers.families import FAMILIES, Family, Server, serve
 
 OWN_ENVIRONMENT = Path(__file__).with_name("pytest.ini")
@@ -73,7 +73,7 @@ def test_every_role_may_give_its_fullest_answer(family: Family) -> None:
         Draft202012Validator(schema).validate(full)
         assert find_obstacle(schema) == "", role
         assert isinstance(reply, Answered), (role, reply)
-        assert json.loads(reply.answer.model_dump_json(exclude_unset=True, by_alias=True)) == full
+        assert write_pairs(json.loads(reply.answer.model_dump_json(exclude_unset=True, by_alias=True))) == full
 
 
 async def _ask_all(client: ModelClient, server: Server) -> list[object]:
