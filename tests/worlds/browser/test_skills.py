@@ -540,3 +540,20 @@ async def test_document_without_anything_in_it_does_not_scroll(visitor: Visitor)
     await page_of(visitor).evaluate("document.documentElement.remove()")
     page = Zone(id="page", role="page", label="")
     assert (await visitor.world.act(visitor.call("scroll", page))).status == "no_effect"
+
+
+REWRITES = "const it = this, text = it.value; it.type = 'text'; it.value = text; it.setSelectionRange(0, 0); it.type = 'number'"
+
+
+@pytest.mark.parametrize(
+    ("handler", "value", "reason"),
+    [(REWRITES, "64.80", ""), ("if (this.value > 50) this.value = 50", "50", "text_differs"), ("", "64.80", "")],
+    ids=["written anew after each key", "limited", "plain"],
+)
+async def test_a_number_is_the_one_that_was_typed_or_the_step_fails(
+    visitor: Visitor, handler: str, value: str, reason: str
+):
+    await visitor.visit(f'<label>Amount <input type=number step=any value=0 oninput="{handler}"></label>')
+    outcome = await visitor.on("Amount", "type", text="64.80")
+    assert (await visitor.zone("Amount")).get("value") == value
+    assert outcome.reason == reason
