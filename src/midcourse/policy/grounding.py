@@ -82,8 +82,8 @@ def find_named(zone: str, on: str, then: Surface, left: Observation, now: Observ
     """The only zone with this name on the screen `on`, or why there is none. `then` is where the step was planned.
 
     `*` alone is whatever came after the last step that may have left its screen, `left`: another screen, or one with a zone that it did
-    not have, as a menu that has opened. In the label, too, `*` stands for anything, unless a label is literally the same: many forms mark fields with a star. Links that
-    lead to the same address are one. Rules and questions know the step by the label that is found.
+    not have, as a menu that has opened. In the label, too, `*` stands for anything, unless a label is literally the same: many forms mark
+    fields with a star. Links that lead to the same address are one. Rules and questions know the step by the label that is found.
     """
     surface, (role, label) = now.surface, read_name(zone) or ("", "")
     if surface.origin != then.origin:
