@@ -23,6 +23,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from midcourse.domain.replace import replace
 from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
 from midcourse.llm.cassette import (
     Played,
@@ -33,7 +34,9 @@ from midcourse.llm.cassette import (
     compute_key,
     read_exchanges,
 )
+from midcourse.llm.roles.planner import build_planner_prompt
 from midcourse.redact import Redactor
+from tests.llm.situations import FIRST
 from tests.test_redact import ENCODINGS
 
 NAME = "openai:gpt-5"
@@ -242,3 +245,12 @@ def test_a_recording_is_played_on_another_day_and_in_another_place():
     one = key("Today is Monday, 2026-07-13; time zone Europe/Berlin; the screen is 1280 x 800.", "13:45")
     assert one == key("Today is Friday, 2027-01-01; time zone UTC; language en-US.", "00:00")
     assert one != key("Today is Friday, 2027-01-01.", "00:00", goal="Return it")
+
+
+def test_a_prompt_that_a_planner_is_given_at_another_hour_has_the_same_key():
+    noon = 1_783_944_000.0
+
+    def key(now: float) -> str:
+        return compute_key("m", {"text": build_planner_prompt(replace(FIRST, now=now), 50_000).text})
+
+    assert key(noon) == key(noon + 3 * 86_400 + 7_300)

@@ -77,7 +77,7 @@ class Exchange:
         return compute_key(self.model, self.asked)
 
 
-_FACTS = re.compile(r"Today is [A-Z][a-z]+, \d{4}-\d\d-\d\d(?:; [^.\"\\]*)?| It is about \d\d:\d\d")
+_FACTS = re.compile(r"Today is [A-Z][a-z]+, \d{4}-\d\d-\d\d(?:; [^.\"\\]*)?| ?It is about \d\d:\d\d")
 """What a prompt says of the day, the place and the screen: a recording is played on other days and machines, too."""
 
 
