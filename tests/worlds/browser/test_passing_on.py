@@ -35,6 +35,13 @@ for (const field of document.querySelectorAll('input')) field.oninput = () => {
 </script></html>"""
 
 
+def waiting(page: str) -> str:
+    """The page, but it passes a text on when it is told to: a busy machine needs longer for a step than any page waits."""
+    timer = "clearTimeout(pause); pause = setTimeout(() => ask(field), PAUSE)"
+    assert timer in page
+    return page.replace(timer, "later = () => ask(field)").replace("pause;", "later;")
+
+
 class ForRun(Approves):
     async def ask(self, question: Question) -> Decision | None:
         decided = await super().ask(question)
@@ -121,12 +128,8 @@ async def test_rule_that_frees_harmless_steps_does_not_free_what_a_page_passes_o
 async def test_what_a_page_passes_on_a_moment_after_the_text_was_typed_belongs_to_that_step(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # A busy machine needs longer for a step than any page waits. So this page waits until the step has ended.
     monkeypatch.setattr(guard, "PAUSE_SECONDS", 20.0)
-    timer = "clearTimeout(pause); pause = setTimeout(() => ask(field), PAUSE)"
-    assert timer in PAGE
-    page = PAGE.replace("MORE", "''").replace(timer, "later = () => ask(field)").replace("pause;", "later;")
-    site = Site({"/": page, "/suggest": "Ada"})
+    site = Site({"/": waiting(PAGE.replace("MORE", "''")), "/suggest": "Ada"})
     async with site.served():
         hand = Hand(browser := Browser(f"{site.url}/", quiet_seconds=0.05))
         await browser.open()
@@ -149,14 +152,14 @@ async def test_what_a_page_passes_on_a_moment_after_the_text_was_typed_belongs_t
             await browser.close()
 
 
-async def test_what_comes_later_or_carries_no_typed_text_stays_the_page_s_own() -> None:
-    page = PAGE.replace("MORE", "''").replace("search: field.value", "beat: 7").replace("PAUSE", "100")
-    site = Site({"/": page, "/suggest": "Ada"})
+async def test_what_carries_no_typed_text_stays_the_page_s_own() -> None:
+    site = Site({"/": waiting(PAGE.replace("MORE", "''").replace("search: field.value", "beat: 7")), "/suggest": "Ada"})
     async with site.served():
         hand = Hand(browser := Browser(f"{site.url}/", quiet_seconds=0.05))
         await browser.open()
         try:
             ok(await hand.on("To", "type", text="ada"))
+            await page_of(hand).evaluate("() => { later() }")
             await until(lambda: bool(browser._running.guard.outbox.waiting))
             (held,) = (zone for zone in (await hand.see()).zones if zone.role == "request")
             assert held.get(HELD_FOR) is None
