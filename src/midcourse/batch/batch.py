@@ -38,7 +38,7 @@ class BatchRow:
     def job(self) -> Job:
         """The job with this row's inputs. Built on first use, because most rows may have ended."""
         job = with_inputs(self.of, self.inputs)
-        # A ceiling on each row is there so that nobody has to watch them.
+        # A ceiling on each row is there so that a person need not watch them.
         return replace(job, settings=job.settings.with_overrides({"ask_for_more": False}))
 
     @property

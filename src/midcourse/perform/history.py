@@ -150,7 +150,7 @@ def drop_settled(history: History, now: Observation) -> tuple[FailedStep, ...]:
 
     def is_settled(failed: FailedStep) -> bool:
         tried = (failed.version, failed.index)
-        if failed.reason == "not_seen" and worked > tried:  # a wait in vain, and the run went on without it
+        if failed.reason == "not_seen" and worked > tried:  # the run went on without the text that it waited for
             return True
         if titles.get(tried, "") not in ("", now.surface.title) and newest > failed.version:
             return True

@@ -104,7 +104,7 @@ def find_named(zone: str, on: str, then: Surface, left: Observation, now: Observ
 
 
 def _list_named(role: str, label: str, seen: Observation) -> list[Zone]:
-    """The zones with this name. Whether it will be a link or a button nobody can know before: if there is none, the other counts."""
+    """The zones with this name. Before a screen is seen, a link cannot be told from a button: if the named one is missing, the other counts."""
     kin = next((roles for roles in _KIN if role in roles), frozenset([role])) - {role}
     for roles in ({role}, kin):
         alike = [zone for zone in seen.zones if zone.role in roles and zone.role != REQUEST]

@@ -170,7 +170,7 @@ def _is_answered(result: Result) -> bool:
 
 def headline_of(final_reason: FinalReason, *, verified: bool, sending: Sending, answered: bool | None = None) -> str:
     """The headline as far as a list of runs knows it: not what supports that something was done, nor whether it `answered`."""
-    if final_reason == "needs_human":  # nobody knows that it failed
+    if final_reason == "needs_human":  # it is not known that it failed
         words = "unclear: it may have happened"
     elif final_reason not in SUCCESSES:
         words = f"failed: {REASONS[final_reason]}"

@@ -439,7 +439,7 @@ class Browser(Skills):
                 outcome, sent, before, after, self._sign_ins, fills_in=call.skill in _FILLING
             )
             if call.skill == UPLOAD and guard.find_held(call) and not has_error(sent):
-                # The upload is under way, so nobody is asked whether it happened: what waits is sent or dropped next.
+                # The upload is under way, so no person is asked whether it happened: what waits is sent or dropped next.
                 outcome = replace(outcome, status="ok", reason=UPLOADED, evidence="response")
             elif outcome.evidence == "response" and await self._has_sent_file(call, sent):
                 outcome = replace(outcome, reason=UPLOADED)

@@ -74,7 +74,7 @@ _BY_GOING_ON = {
 """Words and sentences by which going on would bind the user, or delete something, by language. They count on every page: many mix languages."""
 _SAYS_THAT_IT_BINDS = re.compile("(?i)" + "|".join(_BY_GOING_ON.values()))
 _PAYMENT_CHOICE = re.compile(r"(?i)(?:select[_-]?)?payment(?:[_-]?(?:method|mode|option|provider|type))?")
-"""Matches the names of the choice of how to pay. One way is called a transfer, which binds nobody until the order."""
+"""Matches the names of the choice of how to pay. One way is called a transfer, which binds the buyer only with the order."""
 _CARD = re.compile(
     r"(?i)card|(?:^|[^a-z])cc(?:[^a-z]|$)|cv[cv]2?|csc|expir|iban|bic|account|konto|karte|secur|pin(?:[^a-z]|$)|ssn|tax"
 )

@@ -116,7 +116,7 @@ class Messages:
     # --- keep-alives
 
     def keeps_alive(self, message: Request, *, acting: bool) -> bool:
-        """Whether a message only says that the page is there: by its words, or because it came before while nobody did anything."""
+        """Whether a message only says that the page is there: by its words, or because it came before while no act was under way."""
         seen = (message.url, message.body)
         if not acting and (seen in self._idle or len(self._idle) < _MOST_SEEN):
             self._idle[seen] += 1

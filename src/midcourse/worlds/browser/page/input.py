@@ -107,7 +107,7 @@ class Input:
             if content == before["content"] != text or (zone.role == "spinbutton" and content == "" != text):
                 return no_effect(f"{zone.role} '{zone.label}' did not take it")
             if zone.role == "spinbutton" and _is_other_number(content, text):
-                # A page that writes the number anew after each key loses the point or the place of the next one.
+                # A page that rewrites the number after each key loses the point or the place of the next one.
                 _check_reachable(zone, await self.ask("prepare", zone, text))
                 await self._tab.perform(self._keyboard.insert_text(text))
                 content = await self.ask("content", zone)
