@@ -92,7 +92,10 @@ def find_named(zone: str, on: str, then: Surface, left: Observation, now: Observ
     if not any(fits_pattern(text, on) for text in texts):
         return f"the screen is '{surface.title}', not '{on}'"
     found = _list_named(role, label, now)
-    stays = (surface.title, surface.address) == (left.surface.title, left.surface.address)
+    stays = (surface.title, _NO_ROUTE.sub("", surface.address)) == (
+        left.surface.title,
+        _NO_ROUTE.sub("", left.surface.address),
+    )
     if stays and not on.strip("*? ") and _list_named(role, label, left):
         return f"the screen is still '{surface.title}'"
     if found and all(each.get("covered") is True for each in found):

@@ -264,3 +264,36 @@ async def test_a_plan_signs_in_and_goes_on_screen_by_screen_but_shows_no_secret(
     assert ("click Fram of 1892" in [step.says for step in planner.contexts[1].completed]) == (not why)
     typed = b"".join(asked.body for asked in site.asked)
     assert (b"lovelace-1815" in typed, approver.questions) == (not why, [])
+
+
+class StandsStill:
+    """Follows two links, the second of which leads nowhere, and clicks on whatever would come then."""
+
+    def __init__(self) -> None:
+        self.contexts: list[PlanningContext] = []
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        self.contexts.append(context)
+        if len(self.contexts) > 1:
+            return PlanDraft(verdict="done")
+        (link,) = (zone.id for zone in context.observation.zones if zone.role == "link")
+        return PlanDraft(
+            steps=(
+                Draft(zone=link, skill="click"),
+                Draft(zone="link:Nowhere", skill="click", on="*"),
+                Draft(zone="link:Delete", skill="click", on="*"),
+            )
+        )
+
+
+async def test_a_step_that_left_its_screen_as_it_was_is_not_followed_there(tmp_path: Path) -> None:
+    lists = "<title>List</title><a href='#'>Nowhere</a> <a href=/gone>Delete</a>"
+    site, planner = Site({"/": "<title>Start</title><a href=/list>List</a>", "/list": lists}), StandsStill()
+    async with site.served():
+        settings = Settings.load(overrides={"home": str(tmp_path)})
+        browser = Browser(f"{site.url}/", quiet_seconds=0.05)
+        await Agent(browser, planner, approver=Approves(), store=MemoryStore(), settings=settings).run(
+            Task(goal="Look")
+        )
+    assert "/gone" not in [asked.path for asked in site.asked]
+    assert planner.contexts[1].why == "not done: click link:Delete (the screen is still 'List')"

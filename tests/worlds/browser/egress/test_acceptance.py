@@ -134,7 +134,7 @@ async def test_an_answer_to_a_script_is_evidence_if_it_and_the_page_say_no_failu
 
 FILLING = """<label>To <input oninput="fetch('/look-up', {method: 'POST', body: this.value})"></label><label>Note <input></label>"""
 SENDING = FILLING.replace("oninput", "onkeydown")
-MARKED = "<label>Amount <input type=number value=64.80></label>"
+MARKED = "<label>Amount <input aria-invalid=true value=64.80></label>"
 MARKS_LATER = FILLING.replace("})", "}).then(() => this.setAttribute('aria-invalid', true))")
 
 
