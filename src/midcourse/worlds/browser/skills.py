@@ -221,7 +221,7 @@ class Skills(BaseWorld):
 
     @skill(offered_with=("file", "role:file", "role:download"))
     async def upload(self, zone: Zone, path: str) -> Outcome | None:
-        """Give a file to a file field, or to a button that asks for a file."""
+        """Give a file to a file field, or to a button that asks for one. Many pages send it at once, so it needs `says`."""
         file = self._find_upload(path)
         if not await asyncio.to_thread(file.is_file):
             return failed("no_such_file", f"there is no file '{path}'")
